@@ -54,13 +54,14 @@ pub fn topological_order(graph: &GraphData) -> Vec<NodeId> {
 
 /// The components of the subgraph with only the channels for which `counts` returns true.
 pub(crate) fn components_through(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Components {
-    let (of, count) = strong(graph.nodes().len(), |node, port| match graph.nodes()[node].outputs.get(port) {
-        Some(output) => match output.channel.filter(|id| counts(*id)) {
-            Some(channel) => Edge::To(graph.channel(channel).to.0.index()),
-            None => Edge::Absent,
-        },
-        None => Edge::End,
-    });
+    let (of, count) =
+        strong(graph.nodes().len(), |node, port| match graph.nodes()[node].outputs().get(port) {
+            Some(output) => match output.channel().filter(|id| counts(*id)) {
+                Some(channel) => Edge::To(graph.channel(channel).to().0.index()),
+                None => Edge::Absent,
+            },
+            None => Edge::End,
+        });
     let members = Groups::new(count, graph.node_ids().map(|node| (of[node.index()] as usize, node)));
     Components { of, members }
 }

@@ -48,7 +48,7 @@ pub fn returning_channel(
     }
     let ends = |id: ChannelId| {
         let channel = graph.channel(id);
-        (channel.from.0, channel.to.0)
+        (channel.from().0, channel.to().0)
     };
     let between = graph.channel_ids().filter(|id| {
         let (from, to) = ends(*id);
@@ -102,7 +102,7 @@ mod tests {
         let set = |node: NodeId| sets.as_bytes()[node.index()].checked_sub(b'0').filter(|digit| *digit < 10);
         let counts = |node: NodeId| sets.as_bytes()[node.index()] != b'x';
         let found = returning_channel(graph, counts, |node| set(node).map(usize::from));
-        found.map(|id| (graph.channel(id).from.0.0, graph.channel(id).to.0.0))
+        found.map(|id| (graph.channel(id).from().0.0, graph.channel(id).to().0.0))
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn deadlock_candidates(graph: &GraphData) -> Vec<NodeId> {
     }
     let mut candidates: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] > 1).collect();
     let narrow = graph.channels().iter().filter(|channel| may_be_too_small(graph, channel));
-    candidates.extend(narrow.flat_map(|channel| [channel.from.0, channel.to.0]));
+    candidates.extend(narrow.flat_map(|channel| [channel.from().0, channel.to().0]));
     candidates.sort_unstable();
     candidates.dedup();
     candidates
@@ -48,15 +48,18 @@ pub fn deadlock_candidates(graph: &GraphData) -> Vec<NodeId> {
 
 /// Whether a firing may need more items than the channel can hold, which a plan cannot know beforehand.
 fn may_be_too_small(graph: &GraphData, channel: &Channel) -> bool {
-    let (node, port) = channel.to;
+    let (node, port) = channel.to();
     let node = graph.node(node);
-    let port = &node.inputs[port];
-    node.kind != Kind::Process && (port.pop == Rate::Dynamic || (channel.link.weighed && port.peek > 1))
+    let port = &node.inputs()[port];
+    node.kind() != Kind::Process
+        && (port.pop() == Rate::Dynamic || (channel.link().weighed() && port.peek() > 1))
 }
 
 /// The nodes at the other ends of a node's channels: one entry for each channel.
 fn neighbours<'a>(graph: &'a GraphData, node: &'a thalweg_graph::Node) -> impl Iterator<Item = NodeId> + 'a {
-    let producers = node.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
-    let consumers = node.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
+    let producers =
+        node.inputs().iter().filter_map(|port| port.channel()).map(|id| graph.channel(id).from().0);
+    let consumers =
+        node.outputs().iter().filter_map(|port| port.channel()).map(|id| graph.channel(id).to().0);
     producers.chain(consumers)
 }

@@ -18,8 +18,8 @@
 //!
 //! let item = Item::of::<u8>();
 //! let mut graph = GraphData::new();
-//! let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).push(Rate::Static(2))));
-//! let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).pop(Rate::Static(3))));
+//! let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).with_push(Rate::Static(2))));
+//! let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).with_pop(Rate::Static(3))));
 //! graph.connect((pairs, 0), (triples, 0), Link::default()).unwrap();
 //!
 //! assert!(thalweg_analysis::check(&graph).is_ok());

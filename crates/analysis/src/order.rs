@@ -14,7 +14,7 @@ impl Order {
     /// The order of the ids, if it is one. Otherwise the components are in topological order, and each begins at the
     /// ends of the channels that are marked as feedback, or at its first node.
     pub(crate) fn of(graph: &GraphData) -> Order {
-        let forward = |channel: &Channel| channel.link.feedback || channel.from.0 <= channel.to.0;
+        let forward = |channel: &Channel| channel.link().feedback() || channel.from().0 <= channel.to().0;
         if graph.channels().iter().all(forward) {
             return Order { place: (0..graph.nodes().len() as u32).collect() };
         }
@@ -35,7 +35,7 @@ impl Order {
 
     /// Whether a channel leads back, or from a node to itself.
     pub(crate) fn is_back(&self, channel: &Channel) -> bool {
-        self.place(channel.from.0) >= self.place(channel.to.0)
+        self.place(channel.from().0) >= self.place(channel.to().0)
     }
 
     /// Places the nodes of a component: the least of those that follow all their producers, or else the least.
@@ -47,10 +47,10 @@ impl Order {
         inside: impl Fn(NodeId) -> bool,
     ) {
         let waits_for = |channel: &Channel| {
-            !channel.link.feedback && channel.from.0 != channel.to.0 && inside(channel.from.0)
+            !channel.link().feedback() && channel.from().0 != channel.to().0 && inside(channel.from().0)
         };
         let producers = |node: NodeId| {
-            let channels = graph.node(node).inputs.iter().filter_map(|port| port.channel);
+            let channels = graph.node(node).inputs().iter().filter_map(|port| port.channel());
             channels.map(|id| graph.channel(id)).filter(|channel| waits_for(channel)).count()
         };
         let mut waits: Vec<usize> = members.iter().map(|node| producers(*node)).collect();
@@ -64,9 +64,9 @@ impl Order {
             }
             self.place[node.index()] = *placed;
             *placed += 1;
-            let channels = graph.node(node).outputs.iter().filter_map(|port| port.channel);
+            let channels = graph.node(node).outputs().iter().filter_map(|port| port.channel());
             for channel in channels.map(|id| graph.channel(id)).filter(|channel| waits_for(channel)) {
-                let Some(next) = position(channel.to.0) else { continue };
+                let Some(next) = position(channel.to().0) else { continue };
                 waits[next] -= 1;
                 if waits[next] == 0 {
                     ready.push(Reverse(members[next]));
@@ -89,10 +89,10 @@ mod tests {
         (0..count).for_each(|_| _ = graph.add(Node::sequential("n")));
         for (i, (from, to)) in channels.iter().enumerate() {
             let (from, to) = (NodeId(*from), NodeId(*to));
-            graph.node_mut(from).outputs.push(OutPort::new("out", Item::of::<u8>()));
-            graph.node_mut(to).inputs.push(InPort::new("in", Item::of::<u8>()));
-            let ports = (graph.node(from).outputs.len() - 1, graph.node(to).inputs.len() - 1);
-            let link = Link { feedback: feedback && i + 1 == channels.len(), ..Link::default() };
+            graph.node_mut(from).outputs_mut().push(OutPort::new("out", Item::of::<u8>()));
+            graph.node_mut(to).inputs_mut().push(InPort::new("in", Item::of::<u8>()));
+            let ports = (graph.node(from).outputs().len() - 1, graph.node(to).inputs().len() - 1);
+            let link = Link::default().with_feedback(feedback && i + 1 == channels.len());
             graph.connect((from, ports.0), (to, ports.1), link).unwrap();
         }
         let order = Order::of(&graph);

@@ -1,6 +1,6 @@
 //! The rates of a channel, from the ports at its ends.
 
-use thalweg_graph::{Channel, ChannelId, GraphData, Rate};
+use thalweg_graph::{ChannelId, GraphData, Rate};
 
 /// Items of the first firing and of each later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,18 +65,18 @@ pub(crate) enum ChannelRates {
 
 /// The rates of a channel.
 pub(crate) fn channel_rates(graph: &GraphData, id: ChannelId) -> ChannelRates {
-    let Channel { from, to, .. } = *graph.channel(id);
+    let (from, to) = (graph.channel(id).from(), graph.channel(id).to());
     let (producer, consumer) = (graph.node(from.0), graph.node(to.0));
-    let (output, input) = (&producer.outputs[from.1], &consumer.inputs[to.1]);
+    let (output, input) = (&producer.outputs()[from.1], &consumer.inputs()[to.1]);
     let both = |first: Rate, later: Rate| Some(FiringRates { first: first.fixed()?, later: later.fixed()? });
-    let push = both(output.first.unwrap_or(output.push), output.push);
-    let pop = both(input.first.map_or(input.pop, |first| first.pop), input.pop);
-    let (Some(push), Some(pop), false) = (push, pop, producer.merge || consumer.merge) else {
+    let push = both(output.first().unwrap_or(output.push()), output.push());
+    let pop = both(input.first().map_or(input.pop(), |first| first.pop()), input.pop());
+    let (Some(push), Some(pop), false) = (push, pop, producer.merge() || consumer.merge()) else {
         let may = |rate: Option<FiringRates>| rate.is_none_or(|rate| !rate.is_zero());
         return ChannelRates::Dynamic { may_push: may(push), may_pop: may(pop) };
     };
-    let first = input.first.map_or(input.peek, |first| first.peek);
-    let peek = FiringRates { first: first.max(pop.first), later: input.peek.max(pop.later) };
+    let first = input.first().map_or(input.peek(), |first| first.peek());
+    let peek = FiringRates { first: first.max(pop.first), later: input.peek().max(pop.later) };
     if push.is_zero() && pop.is_zero() && peek.is_zero() {
         return ChannelRates::Idle;
     }

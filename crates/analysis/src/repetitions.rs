@@ -16,7 +16,7 @@ use thalweg_graph::{ChannelId, Fault, GraphData, NodeId};
 pub fn repetitions(graph: &GraphData, region: &Region) -> Result<Vec<u64>, Fault> {
     let balance = Balance::of(graph);
     let inside = |node: NodeId| region.nodes.binary_search(&node).is_ok();
-    let touches = |id: ChannelId| inside(graph.channel(id).from.0) || inside(graph.channel(id).to.0);
+    let touches = |id: ChannelId| inside(graph.channel(id).from().0) || inside(graph.channel(id).to().0);
     match constrained(graph, &balance).find(|(fault, _)| touches(fault.channel())) {
         Some((fault, rates)) => Err(refusal(graph, fault, rates)),
         None => balance.repetitions(&region.nodes).ok_or_else(|| too_long(graph, inside)),
@@ -36,7 +36,7 @@ pub(crate) fn all_repetitions(graph: &GraphData) -> (Vec<u64>, Vec<Fault>) {
     let mut faulty = HashSet::new();
     let mut faults = Vec::new();
     for (fault, rates) in constrained(graph, &balance) {
-        if faulty.insert(parts.least(graph.channel(fault.channel()).from.0.index())) {
+        if faulty.insert(parts.least(graph.channel(fault.channel()).from().0.index())) {
             faults.push(refusal(graph, fault, rates));
         }
     }
@@ -64,7 +64,7 @@ fn connected(graph: &GraphData) -> Sets {
     let mut sets = Sets::new(graph.nodes().len());
     for id in graph.channel_ids().filter(|id| rates(graph, *id).is_some()) {
         let channel = graph.channel(id);
-        sets.join(channel.from.0.index(), channel.to.0.index());
+        sets.join(channel.from().0.index(), channel.to().0.index());
     }
     sets
 }
@@ -76,7 +76,8 @@ fn refusal(graph: &GraphData, fault: &RateFault, rates: Rates) -> Fault {
     let detail = match *fault {
         RateFault::Unbalanced { channel, firings: (from, to), .. } => {
             let channel = graph.channel(channel);
-            let (producer, consumer) = (&graph.node(channel.from.0).name, &graph.node(channel.to.0).name);
+            let (producer, consumer) =
+                (&graph.node(channel.from().0).name(), &graph.node(channel.to().0).name());
             let (pushed, popped) = (from.saturating_mul(push.into()), to.saturating_mul(pop.into()));
             format!(
                 "by the other channels, `{producer}` fires {from} times while `{consumer}` fires {to} times, which \
@@ -98,7 +99,7 @@ fn refusal(graph: &GraphData, fault: &RateFault, rates: Rates) -> Fault {
 
 /// The fault of nodes whose common period is too long.
 fn too_long(graph: &GraphData, of: impl Fn(NodeId) -> bool) -> Fault {
-    let inside = |id: &ChannelId| rates(graph, *id).is_some() && of(graph.channel(*id).from.0);
+    let inside = |id: &ChannelId| rates(graph, *id).is_some() && of(graph.channel(*id).from().0);
     let channel = graph.channel_ids().find(inside).map_or_else(String::new, |id| graph.channel_name(id));
     Fault::Rates { channel, detail: format!("in its region, {TOO_LONG}") }
 }

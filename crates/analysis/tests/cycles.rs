@@ -66,7 +66,7 @@ fn dynamic_cycles_are_not_checked() {
     make_dynamic(&mut dynamic, ChannelId(1));
     assert_eq!(check(&dynamic), Ok(()));
     let mut merging = graph(2, &[wire(0, 1, 1, 1), wire(1, 0, 1, 1)]);
-    merging.node_mut(NodeId(0)).merge = true;
+    *merging.node_mut(NodeId(0)).merge_mut() = true;
     assert_eq!(check(&merging), Ok(()));
 }
 

@@ -118,7 +118,7 @@ fn dynamic_channels_end_a_region() {
 fn a_merge_has_no_static_rates() {
     let wires = [wire(0, 1, 1, 1), wire(0, 2, 1, 1), wire(1, 3, 2, 1), wire(2, 3, 3, 1)];
     let mut graph = graph(4, &wires);
-    graph.node_mut(NodeId(3)).merge = true;
+    *graph.node_mut(NodeId(3)).merge_mut() = true;
     assert_eq!(check(&graph), Ok(()));
     assert_eq!(regions(&graph).len(), 2);
 }

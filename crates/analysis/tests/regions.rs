@@ -23,10 +23,10 @@ fn build(nodes: usize, channels: &[(usize, usize, bool)]) -> GraphData {
 
 /// Declares that a firing of the consumer of a channel pops at least this many items.
 fn bound(graph: &mut GraphData, channel: usize, least: u64) {
-    let to = graph.channels()[channel].to;
-    let input = &mut graph.node_mut(to.0).inputs[to.1];
-    input.pop = Rate::Dynamic;
-    input.bounds = Some(Bounds { least, ..Bounds::default() });
+    let to = graph.channels()[channel].to();
+    let input = &mut graph.node_mut(to.0).inputs_mut()[to.1];
+    *input.pop_mut() = Rate::Dynamic;
+    *input.bounds_mut() = Some(Bounds::new(least, None, None));
 }
 
 fn sizes(graph: &GraphData) -> Vec<usize> {
@@ -46,7 +46,7 @@ fn a_dynamic_branch_cuts_the_static_one() {
     assert_eq!(regions_of(4, &channels), [[0, 2], [1, 3]]);
     // A merge is such a branch too.
     let mut graph = build(4, &[(0, 1, false), (0, 2, false), (2, 3, false), (1, 3, false)]);
-    graph.node_mut(NodeId(2)).merge = true;
+    *graph.node_mut(NodeId(2)).merge_mut() = true;
     assert_eq!(sizes(&graph), [1, 1, 2]);
 }
 
@@ -71,15 +71,15 @@ fn a_taker_is_cut_from_the_nodes_behind_it() {
     bound(&mut graph, 1, 1);
     assert_eq!(sizes(&graph), [2, 1, 2]);
     assert_eq!(regions(&graph)[2].channels, [ChannelId(3)]);
-    graph.add_messages(Messages { from: NodeId(3), to: NodeId(4) });
+    graph.add_messages(Messages::new(NodeId(3), NodeId(4)));
     assert_eq!(sizes(&graph), [2, 3], "nodes that send messages");
 }
 
 #[test]
 fn a_node_whose_first_firing_takes_is_cut_too() {
     let mut graph = build(3, &[(0, 1, false), (1, 2, false)]);
-    let input = graph.node(NodeId(1)).inputs[0].clone();
-    graph.node_mut(NodeId(1)).inputs[0] = input.first(Rate::Dynamic, 0);
+    let input = graph.node(NodeId(1)).inputs()[0].clone();
+    graph.node_mut(NodeId(1)).inputs_mut()[0] = input.with_first(Rate::Dynamic, 0);
     assert_eq!(sizes(&graph), [1, 1, 1]);
 }
 
@@ -138,7 +138,7 @@ proptest! {
         let cycles = thalweg_analysis::components(&graph);
         let mut cut = channels.clone();
         for (id, (from, to, dynamic)) in channels.iter().enumerate() {
-            let (a, b) = (graph.channels()[id].from.0, graph.channels()[id].to.0);
+            let (a, b) = (graph.channels()[id].from().0, graph.channels()[id].to().0);
             let in_loop = cycles.of(a) == cycles.of(b);
             prop_assert!(in_loop || region_of[*from] <= region_of[*to]);
             cut[id].2 = *dynamic || takers[*from] && !in_loop;

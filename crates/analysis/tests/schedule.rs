@@ -60,7 +60,7 @@ fn a_loop_without_items_says_how_many_it_needs() {
 #[test]
 fn a_first_firing_is_in_the_initialisation() {
     let mut graph = graph(2, &[wire(0, 1, 2, 1)]);
-    graph.node_mut(NodeId(0)).outputs[0].first = Some(Rate::Static(7));
+    *graph.node_mut(NodeId(0)).outputs_mut()[0].first_mut() = Some(Rate::Static(7));
     let alone = graph.add(Node::sequential("alone"));
     graph.set_prework(alone);
     let schedule = schedule(&graph).unwrap();
@@ -98,7 +98,7 @@ fn extreme_rates_are_scheduled_or_refused() {
             let mut graph = graph(5, &[&wires[..], &[wire(3, 4, two, one), itself]].concat());
             for first in [None, Some(one), Some(most)] {
                 let source = graph.node_mut(NodeId(0));
-                source.outputs.iter_mut().for_each(|port| port.first = first.map(Rate::Static));
+                source.outputs_mut().iter_mut().for_each(|port| *port.first_mut() = first.map(Rate::Static));
                 _ = thalweg_analysis::check(&graph);
                 match schedule(&graph) {
                     Ok(schedule) => assert!(!schedule.show(&graph).to_string().is_empty()),
@@ -128,9 +128,9 @@ fn any_graph() -> impl Strategy<Value = GraphData> {
         let mut graph = graph(firings.len(), &wires.collect::<Vec<_>>());
         for (node, items, more) in firsts {
             let node = graph.node_mut(NodeId(end(node) as u32));
-            node.outputs.iter_mut().for_each(|port| port.first = Some(Rate::Static(items)));
-            for port in &mut node.inputs {
-                *port = port.clone().first(Rate::Static(items), items + more);
+            node.outputs_mut().iter_mut().for_each(|port| *port.first_mut() = Some(Rate::Static(items)));
+            for port in node.inputs_mut() {
+                *port = port.clone().with_first(Rate::Static(items), items + more);
             }
         }
         for id in dynamic {
@@ -139,6 +139,11 @@ fn any_graph() -> impl Strategy<Value = GraphData> {
         }
         graph
     })
+}
+
+fn set_initial(graph: &mut GraphData, channel: ChannelId, initial: usize) {
+    let link = graph.channel_mut(channel).link_mut();
+    *link = link.with_initial(initial);
 }
 
 /// Whether there is a schedule. Verifies it by execution, or else that loops alone prevent it, and that more items help
@@ -155,9 +160,10 @@ fn scheduled_or_refused(graph: &GraphData) -> bool {
         match error {
             Unschedulable::Loop { channel, needed: Some(needed) } if errors.len() == 1 => {
                 let mut enough = graph.clone();
-                enough.channel_mut(*channel).link.initial = usize::try_from(*needed).unwrap();
+                let needed = usize::try_from(*needed).unwrap();
+                set_initial(&mut enough, *channel, needed);
                 verify(&enough, &schedule(&enough).unwrap()).unwrap();
-                enough.channel_mut(*channel).link.initial -= 1;
+                set_initial(&mut enough, *channel, needed - 1);
                 assert!(schedule(&enough).is_err());
             }
             Unschedulable::Loop { .. } | Unschedulable::TooLong { .. } => {}

@@ -126,7 +126,7 @@ fn given(saved: &[Saved], graphs: Graphs, graph: &GraphData) -> Result<Option<Pl
 /// The names of the first nodes, which identify the graph for a reader.
 fn first_nodes(graph: &GraphData) -> String {
     const SHOWN: usize = 3;
-    let mut names: Vec<&str> = graph.nodes().iter().take(SHOWN).map(|node| &*node.name).collect();
+    let mut names: Vec<&str> = graph.nodes().iter().take(SHOWN).map(|node| node.name()).collect();
     if graph.nodes().len() > SHOWN {
         names.push("..");
     }

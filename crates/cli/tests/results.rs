@@ -68,7 +68,7 @@ fn every_verb_saves_its_report_and_timeline() {
         assert!(output.stderr.is_empty(), "{output:?}");
         let report = report(&path("report.json"));
         assert!(
-            report.graph().nodes().iter().any(|data| data.name.contains(node)),
+            report.graph().nodes().iter().any(|data| data.name().contains(node)),
             "{arguments:?}: {report}"
         );
         let text = fs::read_to_string(path("timeline.json")).unwrap();
@@ -97,7 +97,7 @@ fn a_demo_saves_two_reports() {
     good(folder.path(), &["dedup", "demo", "tree", "--save-report", "r.json", "--timeline", "t"]);
     let node = |name: &str, node: &str| {
         let report = report(&folder.path().join(name));
-        report.graph().nodes().iter().any(|data| data.name.contains(node))
+        report.graph().nodes().iter().any(|data| data.name().contains(node))
     };
     assert!(node("r-pack.json", "compress") && node("r-unpack.json", "decode"));
     assert_eq!(names(folder.path()), ["r-pack.json", "r-unpack.json", "t-pack", "t-unpack", "text", "tree"]);

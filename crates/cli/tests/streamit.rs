@@ -286,7 +286,7 @@ fn a_native_run_has_a_report_a_timeline_and_a_plan() {
         assert!(stderr(&output).starts_with("1000000 iterations, 3000000 firings"), "{}", stderr(&output));
         let report = fs::read_to_string(path("r.json")).unwrap();
         let report: thalweg::Report = thalweg::Report::from_json(&report).unwrap();
-        assert_eq!(&*report.graph().nodes()[0].name, "Scale");
+        assert_eq!(report.graph().nodes()[0].name(), "Scale");
         assert!(report.nodes()[0].busy() > Duration::ZERO, "{report}");
         assert!(fs::read_to_string(path("t.json")).unwrap().contains("Scale"));
         let output = run(folder.path(), &["--plan", "plan"]);

@@ -262,7 +262,7 @@ impl Native {
     /// Whether regions wait for each other around a loop.
     fn has_loops_of_regions(&self) -> bool {
         let flat = &self.compiled.flat;
-        self.compiled.between_regions().any(|channel| flat.channel(channel).link.feedback)
+        self.compiled.between_regions().any(|channel| flat.channel(channel).link().feedback())
     }
 
     /// Whether a region with a filter that decides how much it takes from another region takes from elsewhere too. It must
@@ -271,7 +271,7 @@ impl Native {
         let (flat, region_of) = (&self.compiled.flat, self.compiled.schedule.region_of());
         let mut inputs = vec![(0, false); self.compiled.schedule.regions.len()];
         for channel in self.compiled.between_regions() {
-            let to = flat.channel(channel).to.0.index();
+            let to = flat.channel(channel).to().0.index();
             let (count, decides) = &mut inputs[region_of[to]];
             (*count, *decides) = (*count + 1, *decides || self.waits[to].is_some());
         }
@@ -288,7 +288,7 @@ impl Native {
         }
         !compiled
             .between_regions()
-            .any(|channel| reads[region_of[compiled.flat.channel(channel).to.0.index()]])
+            .any(|channel| reads[region_of[compiled.flat.channel(channel).to().0.index()]])
     }
 
     /// Which folder or file of the cache was not used since another user may have written it, and why; the program was

@@ -39,8 +39,8 @@ pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCo
     let mut sequence = sequence(compiled, region)?;
     let mut spans = tied(compiled, region, codes);
     // A span that overlaps a feedback loop is widened to the whole loop.
-    let back = compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
-    let loops: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
+    let back = compiled.flat.channels().iter().filter(|channel| channel.link().feedback());
+    let loops: Vec<(u32, u32)> = back.map(|channel| (channel.to().0.0, channel.from().0.0)).collect();
     merge(&mut spans, &loops);
     let made = spans.into_iter().map(|(first, last)| {
         let inside = |node: &u32| (first..=last).contains(node);
@@ -263,7 +263,7 @@ mod tests {
         );
         let compiled = thalweg_lang::compile(&Sources::of("test.str", &text)).unwrap();
         let codes = crate::lower::lower_all(&compiled).unwrap();
-        let name = |node: u32| compiled.flat.node(NodeId(node)).name.replace("Main.", "");
+        let name = |node: u32| compiled.flat.node(NodeId(node)).name().replace("Main.", "");
         let spans = spans(&compiled, &compiled.schedule.regions[0], &codes)?;
         Some(spans.iter().map(|span| (name(span.first), name(span.last), places(&span.phases))).collect())
     }

@@ -78,7 +78,7 @@ pub(crate) fn entries(facts: &Facts<'_>) -> Vec<(ChannelId, u64, u64)> {
     let flat = &facts.compiled.flat;
     let mut inputs = Vec::new();
     for (at, channel) in flat.channels().iter().enumerate() {
-        if facts.has(channel.from.0) || !facts.has(channel.to.0) {
+        if facts.has(channel.from().0) || !facts.has(channel.to().0) {
             continue;
         }
         let id = ChannelId(at as u32);

@@ -1,20 +1,32 @@
 //! What few nodes have: kept beside them, so that a node of a large graph is no larger for it.
 
-use crate::{InPort, Item, Node, NodeId, OutPort, Rate};
+use crate::{InPort, Item, Node, NodeId, OutPort, Rate, data};
 use smol_str::{SmolStr, format_smolstr};
 
-/// A stretch of a source text, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Span {
-    /// The number of the file.
-    pub file: u32,
-    /// The first byte.
-    pub start: u32,
-    /// The byte after the last.
-    pub end: u32,
+data! {
+    /// A stretch of a source text, in bytes.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+    pub struct Span {
+        /// The number of the file.
+        copy file: u32;
+        /// The first byte.
+        copy start: u32;
+        /// The byte after the last.
+        copy end: u32;
+    }
 }
 
 impl Span {
+    /// The bytes from `start` to before `end` of a file.
+    pub const fn new(file: u32, start: u32, end: u32) -> Span {
+        Span { file, start, end }
+    }
+
+    /// Sets the byte after the last.
+    pub fn with_end(self, end: u32) -> Span {
+        Span { end, ..self }
+    }
+
     /// From the start of this span to the end of another in the same file.
     pub fn to(self, last: Span) -> Span {
         Span { end: last.end.max(self.end), ..self }
@@ -67,12 +79,12 @@ impl Router {
                 let pop = if *weights == Weights::Duplicate { 1 } else { weights.sum(count) };
                 node.inputs.extend(outer.map(|item| InPort::fixed("in", item, pop)));
                 node.outputs.extend(branches.map(|(branch, name, item)| {
-                    OutPort::new(name, item).push(Rate::Static(weights.items(branch)))
+                    OutPort::new(name, item).with_push(Rate::Static(weights.items(branch)))
                 }));
             }
             Router::Join(weights) => {
                 let push = Rate::Static(weights.sum(count));
-                node.outputs.extend(outer.map(|item| OutPort::new("out", item).push(push)));
+                node.outputs.extend(outer.map(|item| OutPort::new("out", item).with_push(push)));
                 node.inputs.extend(
                     branches.map(|(branch, name, item)| InPort::fixed(name, item, weights.items(branch))),
                 );
@@ -82,13 +94,22 @@ impl Router {
     }
 }
 
-/// A node sends messages to another, past the channels. Their firings must keep an order, so no plan separates them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Messages {
-    /// The sender.
-    pub from: NodeId,
-    /// The receiver.
-    pub to: NodeId,
+data! {
+    /// A node sends messages to another, past the channels. Their firings must keep an order, so no plan separates them.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct Messages {
+        /// The sender.
+        copy from: NodeId;
+        /// The receiver.
+        copy to: NodeId;
+    }
+}
+
+impl Messages {
+    /// Messages of node `from` to node `to`.
+    pub fn new(from: NodeId, to: NodeId) -> Messages {
+        Messages { from, to }
+    }
 }
 
 /// The details of all nodes of a graph.

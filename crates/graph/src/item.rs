@@ -1,15 +1,18 @@
 //! The item type of a port.
 
+use crate::data;
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The item type of a port, for messages and size estimates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Item {
-    /// The name of the Rust type.
-    pub name: &'static str,
-    /// Size of one item in bytes, without the heap memory it owns.
-    pub bytes: usize,
+data! {
+    /// The item type of a port, for messages and size estimates.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct Item {
+        /// The name of the Rust type.
+        copy name: &'static str;
+        /// Size of one item in bytes, without the heap memory it owns.
+        copy bytes: usize;
+    }
 }
 
 impl Item {

@@ -1,6 +1,6 @@
 //! Nodes, their ports and rates.
 
-use crate::{ChannelId, Item};
+use crate::{ChannelId, Item, data};
 use smol_str::SmolStr;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -25,16 +25,25 @@ impl Rate {
     }
 }
 
-/// What a node declares about a dynamic rate. Besides estimates and error messages, the partition into regions depends on
-/// it: a node that pops at least one item in each firing is separated from the nodes behind it. No answer does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Bounds {
-    /// The least number of items of a firing.
-    pub least: u64,
-    /// The expected number.
-    pub average: Option<u64>,
-    /// The greatest number, if there is one.
-    pub most: Option<u64>,
+data! {
+    /// What a node declares about a dynamic rate. Besides estimates and error messages, the partition into regions depends on
+    /// it: a node that pops at least one item in each firing is separated from the nodes behind it. No answer does.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+    pub struct Bounds {
+        /// The minimum number of items of a firing.
+        copy least: u64;
+        /// The expected number.
+        copy average: Option<u64>;
+        /// The maximum number, if there is one.
+        copy most: Option<u64>;
+    }
+}
+
+impl Bounds {
+    /// At least `least` items a firing, `average` as expected, at most `most`.
+    pub fn new(least: u64, average: Option<u64>, most: Option<u64>) -> Bounds {
+        Bounds { least, average, most }
+    }
 }
 
 /// Whether firings of a node may overlap.
@@ -49,39 +58,41 @@ pub enum Kind {
     Process,
 }
 
-/// The properties of an input port that many ports can share: all but its channel.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub struct InShape {
-    /// Name, unique among the node's inputs.
-    pub name: SmolStr,
-    /// Type of the items.
-    pub item: Item,
-    /// Items that a firing pops.
-    pub pop: Rate,
-    /// Items that a firing may read, including those it pops. At least the static pop rate.
-    pub peek: u64,
-    /// What the node declares about a dynamic pop rate.
-    pub bounds: Option<Bounds>,
-    /// The first firing, where it has rates of its own (StreamIt's `prework`); they may equal those of later firings.
-    pub first: Option<FirstPop>,
+data! {
+    /// The properties of an input port that many ports can share: all but its channel.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct InShape {
+        /// Name, unique among the node's inputs.
+        view name: SmolStr => &str;
+        /// Type of the items.
+        copy item: Item;
+        /// Items that a firing pops.
+        copy pop: Rate, pop_mut;
+        /// Items that a firing may read, including those it pops. At least the static pop rate.
+        copy peek: u64, peek_mut;
+        /// What the node declares about a dynamic pop rate.
+        copy bounds: Option<Bounds>, bounds_mut;
+        /// The first firing, where it has rates of its own (StreamIt's `prework`); they may equal those of later firings.
+        copy first: Option<FirstPop>;
+    }
 }
 
-/// What the first firing of a node does at an input port.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FirstPop {
-    /// Items that it pops.
-    pub pop: Rate,
-    /// Items that it may read, including those it pops. At least the static pop rate.
-    pub peek: u64,
+data! {
+    /// What the first firing of a node does at an input port.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub struct FirstPop {
+        /// Items that it pops.
+        copy pop: Rate;
+        /// Items that it may read, including those it pops. At least the static pop rate.
+        copy peek: u64;
+    }
 }
 
 /// An input port: an [`InShape`], which equal ports share, and its channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InPort {
     pub(crate) shape: Arc<InShape>,
-    /// The channel to this port, once connected.
-    pub channel: Option<ChannelId>,
+    pub(crate) channel: Option<ChannelId>,
 }
 
 impl Deref for InPort {
@@ -112,55 +123,61 @@ impl InPort {
         InPort { shape: Arc::new(shape), channel: None }
     }
 
+    /// The channel to this port, once connected.
+    #[inline]
+    pub fn channel(&self) -> Option<ChannelId> {
+        self.channel
+    }
+
     /// Sets the pop rate. Raises `peek` to it where `peek` is smaller.
-    pub fn pop(mut self, pop: Rate) -> InPort {
+    pub fn with_pop(mut self, pop: Rate) -> InPort {
         self.pop = pop;
         self.peek = self.peek.max(pop.fixed().unwrap_or(0));
         self
     }
 
     /// Sets the number of items that a firing may read, at least the static pop rate.
-    pub fn peek(mut self, peek: u64) -> InPort {
+    pub fn with_peek(mut self, peek: u64) -> InPort {
         self.peek = peek.max(self.pop.fixed().unwrap_or(0));
         self
     }
 
     /// Declares the bounds of a dynamic pop rate.
-    pub fn bounds(mut self, bounds: Bounds) -> InPort {
-        self.bounds = Some(bounds);
+    pub fn with_bounds(mut self, bounds: impl Into<Option<Bounds>>) -> InPort {
+        self.bounds = bounds.into();
         self
     }
 
     /// Sets what the first firing pops and may read, where it has rates of its own.
-    pub fn first(mut self, pop: Rate, peek: u64) -> InPort {
+    pub fn with_first(mut self, pop: Rate, peek: u64) -> InPort {
         self.first = Some(FirstPop { pop, peek: peek.max(pop.fixed().unwrap_or(0)) });
         self
     }
 }
 
-/// The properties of an output port that many ports can share: all but its channel.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub struct OutShape {
-    /// Name, unique among the node's outputs.
-    pub name: SmolStr,
-    /// Type of the items.
-    pub item: Item,
-    /// Items that a firing pushes.
-    pub push: Rate,
-    /// What the node declares about a dynamic push rate.
-    pub bounds: Option<Bounds>,
-    /// Items that the first firing pushes, where it has rates of its own (StreamIt's `prework`); they may equal those
-    /// of later firings.
-    pub first: Option<Rate>,
+data! {
+    /// The properties of an output port that many ports can share: all but its channel.
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct OutShape {
+        /// Name, unique among the node's outputs.
+        view name: SmolStr => &str;
+        /// Type of the items.
+        copy item: Item;
+        /// Items that a firing pushes.
+        copy push: Rate, push_mut;
+        /// What the node declares about a dynamic push rate.
+        copy bounds: Option<Bounds>;
+        /// Items that the first firing pushes, where it has rates of its own (StreamIt's `prework`); they may equal those
+        /// of later firings.
+        copy first: Option<Rate>, first_mut;
+    }
 }
 
 /// An output port: an [`OutShape`], which equal ports share, and its channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutPort {
     pub(crate) shape: Arc<OutShape>,
-    /// The channel from this port, once connected.
-    pub channel: Option<ChannelId>,
+    pub(crate) channel: Option<ChannelId>,
 }
 
 impl Deref for OutPort {
@@ -185,53 +202,61 @@ impl OutPort {
         OutPort { shape: Arc::new(shape), channel: None }
     }
 
+    /// The channel from this port, once connected.
+    #[inline]
+    pub fn channel(&self) -> Option<ChannelId> {
+        self.channel
+    }
+
     /// Sets the push rate.
-    pub fn push(mut self, push: Rate) -> OutPort {
+    pub fn with_push(mut self, push: Rate) -> OutPort {
         self.push = push;
         self
     }
 
     /// Declares the bounds of a dynamic push rate.
-    pub fn bounds(mut self, bounds: Bounds) -> OutPort {
-        self.bounds = Some(bounds);
+    pub fn with_bounds(mut self, bounds: impl Into<Option<Bounds>>) -> OutPort {
+        self.bounds = bounds.into();
         self
     }
 
     /// Sets what the first firing pushes, where it has rates of its own.
-    pub fn first(mut self, push: Rate) -> OutPort {
+    pub fn with_first(mut self, push: Rate) -> OutPort {
         self.first = Some(push);
         self
     }
 }
 
-/// A node: a kernel, a process, or an end of the graph that code outside the graph holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Name, unique in the graph.
-    pub name: SmolStr,
-    /// Whether firings may overlap.
-    pub kind: Kind,
-    /// Input ports.
-    pub inputs: Vec<InPort>,
-    /// Output ports.
-    pub outputs: Vec<OutPort>,
-    /// Firings may block, on I/O for example, so the node has a thread of its own.
-    pub blocking: bool,
-    /// Policies treat the node as a source at the start although it has inputs (DANBI, section III-A1).
-    pub starting: bool,
-    /// Chooses among its inputs by which items have arrived, so its output is not determinate.
-    pub merge: bool,
-    /// Its firings depend on the time that passes between its items (`batch_timeout`), so how it groups them is not
-    /// determinate. The items and their order are.
-    pub timed: bool,
-    /// For a parallel node: publishes the items of a firing as soon as that firing ends, so their order is not
-    /// determinate.
-    pub unordered: bool,
-    /// For a process: returns a value to the caller of the run. It then runs to its end even if nothing
-    /// reads its outputs.
-    pub returns: bool,
-    /// For a parallel node: the most workers that may fire it at the same time. `None` is no limit.
-    pub workers: Option<u32>,
+data! {
+    /// A node: a kernel, a process, or an end of the graph that code outside the graph holds.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Node {
+        /// Name, unique in the graph.
+        view name: SmolStr => &str;
+        /// Whether firings may overlap.
+        copy kind: Kind, kind_mut;
+        /// Input ports.
+        view inputs: Vec<InPort> => &[InPort], inputs_mut;
+        /// Output ports.
+        view outputs: Vec<OutPort> => &[OutPort], outputs_mut;
+        /// Firings may block, on I/O for example, so the node has a thread of its own.
+        copy blocking: bool, blocking_mut;
+        /// Policies treat the node as a source at the start although it has inputs (DANBI, section III-A1).
+        copy starting: bool, starting_mut;
+        /// Chooses among its inputs by which items have arrived, so its output is not determinate.
+        copy merge: bool, merge_mut;
+        /// Its firings depend on the time that passes between its items (`batch_timeout`), so how it groups them is not
+        /// determinate. The items and their order are.
+        copy timed: bool, timed_mut;
+        /// For a parallel node: publishes the items of a firing as soon as that firing ends, so their order is not
+        /// determinate.
+        copy unordered: bool, unordered_mut;
+        /// For a process: returns a value to the caller of the run. It then runs to its end even if nothing
+        /// reads its outputs.
+        copy returns: bool, returns_mut;
+        /// For a parallel node: the most workers that may fire it at the same time. `None` is no limit.
+        copy workers: Option<u32>, workers_mut;
+    }
 }
 
 impl Node {

@@ -17,8 +17,8 @@ fn a_connected_graph_passes() {
     let channel = graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     assert_eq!(graph.check(), Ok(()));
     assert_eq!(graph.channel_name(channel), "a.out -> b.in");
-    assert_eq!(graph.node(a).outputs[0].channel, Some(channel));
-    assert_eq!(graph.node(b).inputs[0].channel, Some(channel));
+    assert_eq!(graph.node(a).outputs()[0].channel(), Some(channel));
+    assert_eq!(graph.node(b).inputs()[0].channel(), Some(channel));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn item_types_must_agree() {
         fault.to_string(),
         "output `a.out` has items of type u64, input `b.in` expects f32\n  help: convert the items with a `map` between them"
     );
-    assert!(graph.node(a).outputs[0].channel.is_none());
+    assert!(graph.node(a).outputs()[0].channel().is_none());
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn a_node_that_never_pops_is_refused() {
     let a = source(&mut graph, "a");
     let b = sink(&mut graph, "b");
     graph.connect((a, 0), (b, 0), Link::default()).unwrap();
-    graph.node_mut(b).inputs[0].pop = Rate::Static(0);
+    *graph.node_mut(b).inputs_mut()[0].pop_mut() = Rate::Static(0);
     assert_eq!(graph.check().unwrap_err(), [Fault::ZeroRate { node: "b".to_owned() }]);
     // A dynamic rate may be zero at some firings, which is no error.
-    graph.node_mut(b).inputs[0].pop = Rate::Dynamic;
+    *graph.node_mut(b).inputs_mut()[0].pop_mut() = Rate::Dynamic;
     assert_eq!(graph.check(), Ok(()));
 }
 
@@ -84,14 +84,14 @@ fn a_graph_without_nodes_is_refused() {
 fn names_are_unique() {
     let mut graph = GraphData::new();
     let ids = [sink(&mut graph, "x"), sink(&mut graph, "x"), sink(&mut graph, "x")];
-    assert_eq!(ids.map(|id| graph.node(id).name.clone()), ["x", "x-2", "x-3"]);
+    assert_eq!(ids.map(|id| graph.node(id).name()), ["x", "x-2", "x-3"]);
     graph.rename(ids[1], "x");
-    assert_eq!(graph.node(ids[1]).name, "x-2");
+    assert_eq!(graph.node(ids[1]).name(), "x-2");
     graph.rename(ids[0], "y");
     graph.rename(ids[1], "x");
-    assert_eq!(graph.node(ids[1]).name, "x");
+    assert_eq!(graph.node(ids[1]).name(), "x");
     graph.rename(ids[2], "x-3");
-    assert_eq!(graph.node(ids[2]).name, "x-3");
+    assert_eq!(graph.node(ids[2]).name(), "x-3");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn equal_graphs_have_equal_nodes_and_channels() {
     let graph = pair(["a", "b"], Link::default());
     assert_eq!(graph, pair(["a", "b"], Link::default()));
     assert_ne!(graph, pair(["a", "c"], Link::default()));
-    assert_ne!(graph, pair(["a", "b"], Link { initial: 1, ..Link::default() }));
+    assert_ne!(graph, pair(["a", "b"], Link::default().with_initial(1)));
     // The names that a graph had before count for nothing.
     let mut renamed = pair(["a", "c"], Link::default());
     renamed.rename(NodeId(1), "b");
@@ -118,14 +118,14 @@ fn many_nodes_of_one_name_are_added_in_linear_time() {
     for _ in 0..200_000 {
         graph.add(Node::sequential("n"));
     }
-    assert_eq!(graph.nodes()[199_999].name, "n-200000");
+    assert_eq!(graph.nodes()[199_999].name(), "n-200000");
 }
 
 #[test]
 fn peek_is_at_least_pop() {
     let port = || InPort::new("in", Item::of::<u64>());
-    assert_eq!(port().pop(Rate::Static(4)).peek, 4);
-    assert_eq!(port().peek(9).pop(Rate::Static(4)).peek, 9);
-    assert_eq!(port().pop(Rate::Static(4)).peek(2).peek, 4);
-    assert_eq!(port().pop(Rate::Dynamic).peek(2).peek, 2);
+    assert_eq!(port().with_pop(Rate::Static(4)).peek(), 4);
+    assert_eq!(port().with_peek(9).with_pop(Rate::Static(4)).peek(), 9);
+    assert_eq!(port().with_pop(Rate::Static(4)).with_peek(2).peek(), 4);
+    assert_eq!(port().with_pop(Rate::Dynamic).with_peek(2).peek(), 2);
 }

@@ -8,24 +8,26 @@ use thalweg_graph::{
 fn program() -> GraphData {
     let item = Item::named("int", 4);
     let mut graph = GraphData::new();
-    let bounds = Bounds { least: 1, average: Some(2), most: None };
-    let out = OutPort::new("out", item).bounds(bounds).first(Rate::Static(5));
+    let bounds = Bounds::new(1, Some(2), None);
+    let out = OutPort::new("out", item).with_bounds(bounds).with_first(Rate::Static(5));
     let source = graph.add(Node::sequential("Main.Source").output(out));
     let split = Router::Split(Weights::RoundRobin(vec![1, 2]));
     let split_id = graph.add(split.node("Main.Both.split", Some(item), &[item, item]));
     graph.set_router(split_id, split);
     let filter = |name: &str, port: InPort| Node::sequential(name).input(port);
-    let bounds = Bounds { least: 0, average: None, most: Some(3) };
-    let pick = InPort::new("in", item).pop(Rate::Dynamic).bounds(bounds).first(Rate::Static(2), 4);
+    let bounds = Bounds::new(0, None, Some(3));
+    let pick =
+        InPort::new("in", item).with_pop(Rate::Dynamic).with_bounds(bounds).with_first(Rate::Static(2), 4);
     let pick = graph.add(filter("Main.Both.Band", pick));
-    let fixed = graph.add(filter("Main.Both.Band.2", InPort::new("in", item).pop(Rate::Static(2)).peek(3)));
+    let fixed =
+        graph.add(filter("Main.Both.Band.2", InPort::new("in", item).with_pop(Rate::Static(2)).with_peek(3)));
     graph.set_prework(fixed);
-    graph.set_span(fixed, Span { file: 1, start: 20, end: 32 });
+    graph.set_span(fixed, Span::new(1, 20, 32));
     graph.connect((source, 0), (split_id, 0), Link::default()).unwrap();
-    let link = Link { initial: 2, feedback: true, ..Link::default() };
+    let link = Link::default().with_initial(2).with_feedback(true);
     graph.connect((split_id, 0), (pick, 0), link).unwrap();
     graph.connect((split_id, 1), (fixed, 0), Link::default()).unwrap();
-    graph.add_messages(Messages { from: pick, to: source });
+    graph.add_messages(Messages::new(pick, source));
     graph
 }
 
@@ -77,8 +79,9 @@ fn weights_give_the_rates_of_a_router() {
     let item = Item::named("int", 4);
     let rates = |router: &Router, outer: bool, branches: usize| {
         let node = router.node("r", outer.then_some(item), &vec![item; branches]);
-        let pops: Vec<_> = node.inputs.iter().map(|port| (port.pop.fixed().unwrap(), port.peek)).collect();
-        let pushes: Vec<_> = node.outputs.iter().map(|port| port.push.fixed().unwrap()).collect();
+        let pops: Vec<_> =
+            node.inputs().iter().map(|port| (port.pop().fixed().unwrap(), port.peek())).collect();
+        let pushes: Vec<_> = node.outputs().iter().map(|port| port.push().fixed().unwrap()).collect();
         (pops, pushes)
     };
     let weights = || Weights::RoundRobin(vec![3, 0]);

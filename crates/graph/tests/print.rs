@@ -13,23 +13,23 @@ fn output(name: &str) -> OutPort {
 /// A source, a loop with initial items, a merge and a sink.
 fn sample() -> GraphData {
     let mut graph = GraphData::new();
-    let mut read = Node::sequential("read").output(output("out").push(Rate::Static(4)));
-    read.blocking = true;
+    let mut read = Node::sequential("read").output(output("out").with_push(Rate::Static(4)));
+    *read.blocking_mut() = true;
     let mut either = Node::sequential("either").input(input("new")).input(input("back"));
-    either.merge = true;
+    *either.merge_mut() = true;
     let either = graph.add(either.output(output("out")));
     let read = graph.add(read);
     let window = graph.add(
         Node::parallel("window")
-            .input(input("in").pop(Rate::Static(2)).peek(5))
+            .input(input("in").with_pop(Rate::Static(2)).with_peek(5))
             .output(output("again"))
-            .output(output("done").push(Rate::Static(1))),
+            .output(output("done").with_push(Rate::Static(1))),
     );
-    let count = graph.add(Node::sequential("count").input(input("in").pop(Rate::Dynamic)));
+    let count = graph.add(Node::sequential("count").input(input("in").with_pop(Rate::Dynamic)));
     let link = Link::default();
-    graph.connect((read, 0), (either, 0), Link { capacity: Some(64), weighed: true, ..link }).unwrap();
+    graph.connect((read, 0), (either, 0), link.with_capacity(64).with_weighed(true)).unwrap();
     graph.connect((either, 0), (window, 0), link).unwrap();
-    graph.connect((window, 0), (either, 1), Link { initial: 3, capacity: Some(9), ..link }).unwrap();
+    graph.connect((window, 0), (either, 1), link.with_initial(3).with_capacity(9)).unwrap();
     graph.connect((window, 1), (count, 0), link).unwrap();
     graph
 }

@@ -101,6 +101,6 @@ fn stretch(count: usize, choices: &mut Choices) -> Range<usize> {
 fn pieces(text: &str) -> Vec<String> {
     let source = Source { name: String::new(), text: text.to_owned() };
     let tokens = lex(0, &source, &mut Vec::new());
-    let places = tokens.iter().map(|token| token.span.start as usize..token.span.end as usize);
+    let places = tokens.iter().map(|token| token.span.start() as usize..token.span.end() as usize);
     places.filter(|place| !place.is_empty()).map(|place| text[place].to_owned()).collect()
 }

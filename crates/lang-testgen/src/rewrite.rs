@@ -278,7 +278,7 @@ pub fn renamed(text: &str) -> String {
     let tokens = lex(0, &source, &mut Vec::new());
     let (mut result, mut at) = (String::new(), 0);
     for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
-        let (start, end) = (token.span.start as usize, token.span.end as usize);
+        let (start, end) = (token.span.start() as usize, token.span.end() as usize);
         if !PREDEFINED.contains(&&text[start..end]) {
             result += &text[at..start];
             result += "New_";

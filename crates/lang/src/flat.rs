@@ -103,12 +103,12 @@ impl Flat {
 
     /// The input channels of a node, in port order.
     pub fn inputs(&self, node: NodeId) -> impl DoubleEndedIterator<Item = ChannelId> {
-        self.node(node).inputs.iter().filter_map(|port| port.channel)
+        self.node(node).inputs().iter().filter_map(|port| port.channel())
     }
 
     /// The output channels of a node, in port order.
     pub fn outputs(&self, node: NodeId) -> impl DoubleEndedIterator<Item = ChannelId> {
-        self.node(node).outputs.iter().filter_map(|port| port.channel)
+        self.node(node).outputs().iter().filter_map(|port| port.channel())
     }
 
     /// The first input channel of a node: the only one of a filter or splitter.

@@ -117,11 +117,11 @@ fn quoted(lexer: &mut Lexer<'_, Kind>, quote: u8) {
 pub fn lex(number: u32, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexing = Lexing { text: &source.text, tokens: Vec::new(), diagnostics, directives: false };
     for (kind, range) in Kind::lexer(&source.text).spanned() {
-        let span = Span { file: number, start: range.start as u32, end: range.end as u32 };
+        let span = Span::new(number, range.start as u32, range.end as u32);
         lexing.take(kind.unwrap_or(Kind::Invalid), span);
     }
     let end = source.text.len() as u32;
-    lexing.push(Kind::End, Span { file: number, start: end, end });
+    lexing.push(Kind::End, Span::new(number, end, end));
     lexing.tokens
 }
 
@@ -166,13 +166,13 @@ impl Lexing<'_> {
     }
 
     fn text(&self, span: Span) -> &str {
-        &self.text[span.start as usize..span.end as usize]
+        &self.text[span.start() as usize..span.end() as usize]
     }
 
     fn comment(&mut self, span: Span) {
         let text = self.text(span);
         if text.starts_with("/*") && !(text.len() >= 4 && text.ends_with("*/")) {
-            let open = Span { end: span.start + 2, ..span };
+            let open = span.with_end(span.start() + 2);
             let error = Diagnostic::new(open, "unterminated comment").hint("add `*/`");
             self.diagnostics.push(error);
             self.push(Kind::Invalid, span);
@@ -183,15 +183,15 @@ impl Lexing<'_> {
     fn invalid(&mut self, span: Span) {
         if let Some(last) = self.tokens.last_mut()
             && last.kind == Kind::Invalid
-            && last.span.end == span.start
+            && last.span.end() == span.start()
         {
-            last.span.end = span.end;
+            last.span = last.span.with_end(span.end());
             if let Some(error) =
-                self.diagnostics.last_mut().filter(|error| error.span.start == last.span.start)
+                self.diagnostics.last_mut().filter(|error| error.span.start() == last.span.start())
             {
                 error.span = last.span;
                 error.message =
-                    unexpected_characters(&self.text[last.span.start as usize..span.end as usize]);
+                    unexpected_characters(&self.text[last.span.start() as usize..span.end() as usize]);
             }
             return;
         }
@@ -208,7 +208,7 @@ impl Lexing<'_> {
             self.diagnostics.push(error);
             self.push(kind, span);
             // The missing quote may explain any mismatch that follows; the parser does not report it.
-            self.push(Kind::Invalid, Span { start: span.end, ..span });
+            self.push(Kind::Invalid, Span::new(span.file(), span.end(), span.end()));
             return;
         }
         self.push(kind, span);

@@ -60,7 +60,7 @@ pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
 fn merge_errors(mut errors: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let reported: Vec<Span> = errors.iter().map(|error| error.span).collect();
     errors.extend(more.into_iter().filter(|error| !reported.contains(&error.span)));
-    errors.sort_by_key(|error| (error.span.file, error.span.start));
+    errors.sort_by_key(|error| (error.span.file(), error.span.start()));
     errors.truncate(parser::MAX_ERRORS);
     errors
 }

@@ -79,12 +79,12 @@ impl Sources {
 
     /// The text that a span covers.
     pub fn text(&self, span: Span) -> &str {
-        &self.files[span.file as usize].text[span.start as usize..span.end as usize]
+        &self.files[span.file() as usize].text[span.start() as usize..span.end() as usize]
     }
 
     /// Line and column where a span begins, both from 1; the column counts characters.
     pub fn position(&self, span: Span) -> (usize, usize) {
-        let before = &self.files[span.file as usize].text[..span.start as usize];
+        let before = &self.files[span.file() as usize].text[..span.start() as usize];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         (line, column)
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn positions_count_from_one() {
         let sources = Sources::of("a.str", "one\ntwo three");
-        let span = Span { file: 0, start: 8, end: 13 };
+        let span = Span::new(0, 8, 13);
         assert_eq!(sources.text(span), "three");
         assert_eq!(sources.position(span), (2, 5));
     }

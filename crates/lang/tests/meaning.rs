@@ -248,7 +248,7 @@ fn wrong_item_counts_report_the_firing_number() {
         );
         let Err(Stop::Fault(fault)) = run(&text, Some(9), &[]).end else { panic!("{work}") };
         // The location is in `work`, or is all of it.
-        assert!(work.contains(&text[fault.span.start as usize..fault.span.end as usize]), "{work}");
+        assert!(work.contains(&text[fault.span.start() as usize..fault.span.end() as usize]), "{work}");
         fault.message.replace("`Main.Bad`, in firing 3: this firing ", "")
     };
     let some = |count: u32| format!("for (int i = 0; i < (x == 3 ? {count} : 1); i++) push(x);");

@@ -75,8 +75,8 @@ impl Plan {
         };
         for id in graph.channel_ids().take(self.capacities.len()) {
             let channel = graph.channel(id);
-            let weights = if channel.link.weighed { size_of::<usize>() } else { 0 };
-            let (items, bytes) = (self.slots_of(id), channel.item.bytes);
+            let weights = if channel.link().weighed() { size_of::<usize>() } else { 0 };
+            let (items, bytes) = (self.slots_of(id), channel.item().bytes());
             let all = slot_bytes(items, bytes.saturating_add(weights)).filter(|all| *all <= MOST_BYTES);
             let Some(all) = all else { return error(id, Misfit::Bytes { items, bytes, weights }) };
             total = total.saturating_add(all);
@@ -139,12 +139,12 @@ impl Check<'_> {
     }
 
     fn is_parallel(&self, node: NodeId) -> bool {
-        self.graph.node(node).kind == Kind::Parallel
+        self.graph.node(node).kind() == Kind::Parallel
     }
 
     /// The misfit of a node at a place.
     fn of_node(&self, place: Place, node: NodeId, misfit: Misfit) -> PlanError {
-        let name = self.graph.nodes().get(node.index()).map_or(String::new(), |node| node.name.to_string());
+        let name = self.graph.nodes().get(node.index()).map_or(String::new(), |node| node.name().to_string());
         PlanError { place, name, misfit }
     }
 
@@ -161,7 +161,7 @@ impl Check<'_> {
         let plan = self.plan;
         for (id, claim) in self.graph.node_ids().zip(&plan.claim_lengths) {
             self.node(id, *claim > 0, Misfit::Claim)?;
-            let blocks = self.graph.node(id).blocking && !plan.own_threads.contains(&id);
+            let blocks = self.graph.node(id).blocking() && !plan.own_threads.contains(&id);
             self.node(id, !blocks, Misfit::Blocks)?;
         }
         for (id, replicas) in &plan.replicas {
@@ -194,7 +194,7 @@ impl Check<'_> {
             self.node(id, (worker as usize) < self.plan.threads, misfit)?;
             self.node(id, seen.insert(worker), Misfit::WorkerTwice(worker))?;
         }
-        let limits = [self.graph.node(id).workers, self.plan.replicas.get(&id).copied()];
+        let limits = [self.graph.node(id).workers(), self.plan.replicas.get(&id).copied()];
         let Some(limit) = limits.into_iter().flatten().min() else { return Ok(()) };
         let misfit = Misfit::TooManyWorkers { workers: workers.len(), limit };
         self.node(id, workers.len() <= limit as usize, misfit)
@@ -210,7 +210,7 @@ impl Check<'_> {
             self.node(id, !workers.is_empty(), Misfit::Unserved)?;
             for worker in workers {
                 if let Some(other) = serves.insert(*worker, id) {
-                    let other = self.graph.node(other).name.to_string();
+                    let other = self.graph.node(other).name().to_string();
                     return Err(self.of_node(
                         Place::Node(id),
                         id,
@@ -245,7 +245,7 @@ impl Check<'_> {
         }
         for (id, bytes) in &plan.byte_limits {
             known(*id)?;
-            self.channel(*id, graph.channel(*id).link.weighed, Misfit::Unweighed)?;
+            self.channel(*id, graph.channel(*id).link().weighed(), Misfit::Unweighed)?;
             self.channel(*id, *bytes > 0, Misfit::ByteLimit)?;
         }
         plan.raised.iter().try_for_each(|raised| known(raised.channel))?;
@@ -258,10 +258,10 @@ impl Check<'_> {
         let channel = self.graph.channel(id);
         let own = |node: NodeId| self.plan.own_threads.contains(&node);
         let by_thread = self.plan.budget.is_none()
-            && !channel.link.weighed
+            && !channel.link().weighed()
             && !has_process(self.graph, channel)
-            && (own(channel.from.0) || own(channel.to.0));
-        channel.link.owns || by_thread
+            && (own(channel.from().0) || own(channel.to().0));
+        channel.link().owns() || by_thread
     }
 
     /// Checks what holds for segments and for regions: known nodes that workers run, each once, with one worker.
@@ -295,9 +295,9 @@ impl Check<'_> {
         let counts = |node: NodeId| !self.plan.own_threads.contains(&node);
         let returning = returning_channel(self.graph, counts, |node| segment[node.index()]);
         let Some(channel) = returning else { return Ok(()) };
-        let (from, to) = (self.graph.channel(channel).from.0, self.graph.channel(channel).to.0);
+        let (from, to) = (self.graph.channel(channel).from().0, self.graph.channel(channel).to().0);
         let place = Place::Segment(segment[to.index()].unwrap_or(0));
-        Err(self.of_node(place, to, Misfit::Returns { from: self.graph.node(from).name.to_string() }))
+        Err(self.of_node(place, to, Misfit::Returns { from: self.graph.node(from).name().to_string() }))
     }
 
     fn regions(&self) -> Result<(), PlanError> {
@@ -327,7 +327,7 @@ impl Check<'_> {
         let region = parts(self.graph.nodes().len(), &self.plan.regions);
         let inside = |id: ChannelId| {
             let channel = self.graph.channel(id);
-            let (from, to) = (region[channel.from.0.index()], region[channel.to.0.index()]);
+            let (from, to) = (region[channel.from().0.index()], region[channel.to().0.index()]);
             from.is_some() && from == to
         };
         let sets = regions_through(self.graph, inside);

@@ -41,13 +41,13 @@ impl Fingerprint {
             hash.node(node);
         }
         for channel in graph.channels() {
-            let (from, to) = (channel.from, channel.to);
+            let (from, to) = (channel.from(), channel.to());
             hash.word(u64::from(from.0.0) << 32 | u64::from(to.0.0));
             hash.word((from.1 as u64) << 32 ^ to.1 as u64);
-            hash.word(channel.link.initial as u64);
+            hash.word(channel.link().initial() as u64);
         }
         for messages in graph.messages() {
-            hash.word(u64::from(messages.from.0) << 32 | u64::from(messages.to.0));
+            hash.word(u64::from(messages.from().0) << 32 | u64::from(messages.to().0));
         }
         Fingerprint { nodes: graph.nodes().len(), channels: graph.channels().len(), hash: hash.0 }
     }
@@ -78,30 +78,32 @@ impl Hash {
     }
 
     fn node(&mut self, node: &Node) {
-        let kind = match node.kind {
+        let kind = match node.kind() {
             Kind::Sequential => 0,
             Kind::Parallel => 1,
             Kind::Process => 2,
         };
-        self.text(&node.name);
+        self.text(node.name());
         self.word(
-            kind | u64::from(node.merge) << 2 | u64::from(node.unordered) << 3 | u64::from(node.timed) << 4,
+            kind | u64::from(node.merge()) << 2
+                | u64::from(node.unordered()) << 3
+                | u64::from(node.timed()) << 4,
         );
-        self.word((node.inputs.len() as u64) << 32 | node.outputs.len() as u64);
-        for port in &node.inputs {
-            self.text(&port.name);
-            self.word(rate(port.pop));
-            self.word(port.peek.rotate_left(32) ^ port.item.bytes as u64);
-            if let Some(first) = port.first {
-                self.word(rate(first.pop));
-                self.word(first.peek);
+        self.word((node.inputs().len() as u64) << 32 | node.outputs().len() as u64);
+        for port in node.inputs() {
+            self.text(port.name());
+            self.word(rate(port.pop()));
+            self.word(port.peek().rotate_left(32) ^ port.item().bytes() as u64);
+            if let Some(first) = port.first() {
+                self.word(rate(first.pop()));
+                self.word(first.peek());
             }
         }
-        for port in &node.outputs {
-            self.text(&port.name);
-            self.word(rate(port.push));
-            self.word(port.item.bytes as u64);
-            if let Some(first) = port.first {
+        for port in node.outputs() {
+            self.text(port.name());
+            self.word(rate(port.push()));
+            self.word(port.item().bytes() as u64);
+            if let Some(first) = port.first() {
                 self.word(rate(first));
             }
         }

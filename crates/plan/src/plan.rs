@@ -106,7 +106,7 @@ impl Plan {
     ///
     /// let item = Item::of::<u64>();
     /// let mut graph = GraphData::new();
-    /// let a = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(Rate::Static(1))));
+    /// let a = graph.add(Node::sequential("a").output(OutPort::new("out", item).with_push(Rate::Static(1))));
     /// let b = graph.add(Node::sequential("b").input(InPort::new("in", item)));
     /// graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     ///

@@ -89,7 +89,7 @@ fn write(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
 }
 
 fn nodes(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let name = |i: usize| graph.and_then(|g| g.nodes().get(i)).map(|n| n.name.to_string());
+    let name = |i: usize| graph.and_then(|g| g.nodes().get(i)).map(|n| n.name().to_string());
     for (i, claim) in plan.claim_lengths.iter().enumerate() {
         let id = NodeId(i as u32);
         write!(f, "node {i} claim {claim}")?;

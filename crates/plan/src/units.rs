@@ -92,7 +92,7 @@ impl Plan {
         let mut bodies: Vec<(usize, Body)> = Vec::new();
         for (at, unit) in units.iter().enumerate() {
             let Some(first) = unit.nodes.first().copied() else { continue };
-            let name = |node: NodeId| graph.node(node).name.to_string();
+            let name = |node: NodeId| graph.node(node).name().to_string();
             let other = unit.nodes.iter().copied().find(|node| of[node.index()] != of[first.index()]);
             if let Some(other) = other {
                 let (place, misfit) = (Place::Node(first), Misfit::Together(name(other)));
@@ -139,7 +139,7 @@ impl Plan {
         if !unit.stateless {
             return 1;
         }
-        let parallel = unit.nodes.iter().filter(|node| graph.node(**node).kind == Kind::Parallel);
+        let parallel = unit.nodes.iter().filter(|node| graph.node(**node).kind() == Kind::Parallel);
         let replicas =
             parallel.map(|node| self.replicas.get(node).map_or(self.threads, |most| *most as usize));
         replicas.min().map_or(usize::MAX, |most| most.min(self.threads))

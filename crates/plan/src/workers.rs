@@ -66,7 +66,7 @@ impl Plan {
                 set.iter().for_each(|node| workers.set(*node, worker as u32));
             }
         }
-        let free = |id: &NodeId| graph.node(*id).kind == Kind::Parallel || self.own_threads.contains(id);
+        let free = |id: &NodeId| graph.node(*id).kind() == Kind::Parallel || self.own_threads.contains(id);
         graph.node_ids().filter(free).for_each(|id| workers.of[id.index()] = NONE);
         workers
     }

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use std::time::Duration;
 use thalweg_graph::{
-    Bounds, ChannelId, FirstPop, GraphData, InPort, Item, Kind, Link, Messages, Node, NodeId, OutPort, Rate,
-    Span,
+    Bounds, ChannelId, GraphData, InPort, Item, Kind, Link, Messages, Node, NodeId, OutPort, Rate, Span,
 };
 use thalweg_plan::{Misfit, NodeProfile, Place, Plan, PlanError, Profile, Wishes};
 
@@ -19,20 +18,20 @@ fn graph() -> GraphData {
     let item = Item::of::<u64>();
     let one = Rate::Static(1);
     let input = |name: &str| InPort::new(name, item);
-    let output = |name: &str| OutPort::new(name, item).push(one);
+    let output = |name: &str| OutPort::new(name, item).with_push(one);
     let mut graph = GraphData::new();
     let mut read = Node::sequential("read").output(output("out"));
-    read.blocking = true;
+    *read.blocking_mut() = true;
     let read = graph.add(read);
     let split = Node::sequential("split").input(input("in")).output(output("left"));
     let split = graph.add(split.output(OutPort::new("right", item)));
     let sum =
-        graph.add(Node::sequential("sum").input(input("in").pop(Rate::Static(3))).output(output("out")));
+        graph.add(Node::sequential("sum").input(input("in").with_pop(Rate::Static(3))).output(output("out")));
     let decode = graph.add(Node::parallel("decode").input(input("in")).output(OutPort::new("out", item)));
     let ask = Node::sequential("ask").input(input("in")).output(output("out")).into_process();
     let ask = graph.add(ask);
     let print = graph.add(Node::sequential("print").input(input("a")).input(input("b")));
-    let weighed = Link { weighed: true, ..Link::default() };
+    let weighed = Link::default().with_weighed(true);
     let ends = [((read, 0), (split, 0)), ((split, 0), (sum, 0)), ((split, 1), (decode, 0))];
     ends.into_iter().for_each(|(from, to)| _ = graph.connect(from, to, Link::default()).unwrap());
     graph.connect((sum, 0), (print, 0), Link::default()).unwrap();
@@ -264,12 +263,21 @@ fn a_plan_of_another_graph_is_refused() {
     };
     let changes: [fn(&mut GraphData); 7] = [
         |graph| graph.rename(NodeId(2), "total"),
-        |graph| graph.node_mut(NodeId(2)).kind = Kind::Parallel,
-        |graph| graph.node_mut(NodeId(5)).inputs[1].pop = Rate::Static(2),
-        |graph| graph.channel_mut(ChannelId(1)).link.initial = 1,
-        |graph| graph.channel_mut(ChannelId(3)).to = (NodeId(5), 1),
-        |graph| graph.node_mut(NodeId(5)).inputs[1].first = Some(FirstPop { pop: Rate::Static(0), peek: 0 }),
-        |graph| graph.add_messages(Messages { from: NodeId(5), to: NodeId(2) }),
+        |graph| *graph.node_mut(NodeId(2)).kind_mut() = Kind::Parallel,
+        |graph| *graph.node_mut(NodeId(5)).inputs_mut()[1].pop_mut() = Rate::Static(2),
+        |graph| *graph.channel_mut(ChannelId(1)).link_mut() = Link::default().with_initial(1),
+        |graph| {
+            let inputs = [0, 1, 2, 5, 4, 3];
+            let channels = graph.disconnect();
+            for (channel, to) in channels.iter().zip(inputs) {
+                graph.connect(channel.from(), channels[to].to(), *channel.link()).unwrap();
+            }
+        },
+        |graph| {
+            let port = &mut graph.node_mut(NodeId(5)).inputs_mut()[1];
+            *port = port.clone().with_first(Rate::Static(0), 0);
+        },
+        |graph| graph.add_messages(Messages::new(NodeId(5), NodeId(2))),
     ];
     for (i, change) in changes.into_iter().enumerate() {
         let error = other(change).unwrap_err();
@@ -278,11 +286,16 @@ fn a_plan_of_another_graph_is_refused() {
         assert!(what.contains("help: make a new plan for this graph"), "{i}: {what}");
     }
     // What the plan decides itself is no part of the fingerprint.
-    assert!(other(|graph| graph.channel_mut(ChannelId(3)).link.capacity = Some(7)).is_ok());
-    assert!(other(|graph| graph.node_mut(NodeId(3)).workers = Some(7)).is_ok());
+    assert!(
+        other(|graph| *graph.channel_mut(ChannelId(3)).link_mut() = Link::default().with_capacity(7)).is_ok()
+    );
+    assert!(other(|graph| *graph.node_mut(NodeId(3)).workers_mut() = Some(7)).is_ok());
     // Nor is a place in a source text, or what nothing follows from.
-    assert!(other(|graph| graph.set_span(NodeId(3), Span { file: 1, start: 2, end: 3 })).is_ok());
-    assert!(other(|graph| graph.node_mut(NodeId(5)).inputs[1].bounds = Some(Bounds::default())).is_ok());
+    assert!(other(|graph| graph.set_span(NodeId(3), Span::new(1, 2, 3))).is_ok());
+    assert!(
+        other(|graph| *graph.node_mut(NodeId(5)).inputs_mut()[1].bounds_mut() = Some(Bounds::default()))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -310,7 +323,7 @@ fn channels_that_are_too_large_together_are_refused_with_the_largest() {
         plan.slots_mut().clear();
         for (capacity, channel) in plan.capacities_mut()[..count].iter_mut().zip(graph().channels()) {
             // 2^31 slots, or 2^30 with the weights of items: 16 GiB.
-            *capacity = if channel.link.weighed { (1 << 29) + 1 } else { (1 << 30) + 1 };
+            *capacity = if channel.link().weighed() { (1 << 29) + 1 } else { (1 << 30) + 1 };
         }
         plan.capacities_mut()[3] = 1 << 20;
         plan.check(&graph())

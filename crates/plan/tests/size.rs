@@ -7,8 +7,8 @@ use thalweg_plan::{Misfit, Plan, Raised, Wishes};
 /// A source `a` with push rate `push`, a sink `b` with pop rate `pop` and peek rate `peek`, and a channel of `item`.
 fn pair(item: Item, push: Rate, pop: Rate, peek: u64, link: Link) -> GraphData {
     let mut graph = GraphData::new();
-    let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(push)));
-    let sink = graph.add(Node::parallel("b").input(InPort::new("in", item).pop(pop).peek(peek)));
+    let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).with_push(push)));
+    let sink = graph.add(Node::parallel("b").input(InPort::new("in", item).with_pop(pop).with_peek(peek)));
     graph.connect((source, 0), (sink, 0), link).unwrap();
     graph
 }
@@ -60,21 +60,21 @@ fn capacity_grows_with_threads_up_to_a_mebibyte() {
 #[test]
 fn two_firings_of_each_side_fit_whatever_their_size() {
     let rate = Rate::Static(1 << 20);
-    let link = Link { initial: 7, ..Link::default() };
+    let link = Link::default().with_initial(7);
     let graph = pair(Item::of::<u64>(), rate, rate, 1 << 21, link);
     assert_eq!(Plan::new(&graph, &on(64)).capacities(), [(5 << 20) + 7]);
 }
 
 #[test]
 fn capacity_has_room_for_initial_items() {
-    let link = Link { initial: 5, ..Link::default() };
+    let link = Link::default().with_initial(5);
     let graph = pair(Item::of::<u64>(), Rate::Dynamic, Rate::Dynamic, 1, link);
     assert_eq!(Plan::new(&graph, &on(2)).capacities(), [2053]);
 }
 
 #[test]
 fn capacities_set_by_the_user_are_kept() {
-    let link = Link { capacity: Some(3), ..Link::default() };
+    let link = Link::default().with_capacity(3);
     let graph = pair(Item::of::<u64>(), Rate::Static(2), Rate::Static(3), 3, link);
     let wishes = on(2).capacity(9);
     let plan = Plan::new(&graph, &wishes);
@@ -87,7 +87,7 @@ fn only_channels_of_dedicated_threads_without_settings_can_widen() {
     let item = Item::of::<[u64; 8]>();
     let mut graph = GraphData::new();
     let mut source = Node::sequential("a").output(OutPort::new("out", item));
-    source.blocking = true;
+    *source.blocking_mut() = true;
     let source = graph.add(source);
     let sink = graph.add(Node::sequential("b").input(InPort::new("in", item)));
     graph.connect((source, 0), (sink, 0), Link::default()).unwrap();
@@ -109,7 +109,7 @@ fn only_channels_of_dedicated_threads_without_settings_can_widen() {
 
 #[test]
 fn capacities_too_small_for_a_firing_are_raised_and_reported() {
-    let link = |initial| Link { capacity: Some(0), initial, ..Link::default() };
+    let link = |initial| Link::default().with_capacity(0).with_initial(initial);
     let given = |push, pop, peek, initial| {
         let (push, pop) = (Rate::Static(push), Rate::Static(pop));
         let plan = Plan::new(&pair(Item::of::<u64>(), push, pop, peek, link(initial)), &on(2));
@@ -141,8 +141,8 @@ fn chosen_capacities_leave_half_of_a_budget() {
     let item = Item::of::<u64>();
     for (capacity, peek) in [(None, 1), (None, 1), (Some(64), 1), (None, 300)] {
         let source = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
-        let sink = graph.add(Node::sequential("b").input(InPort::new("in", item).peek(peek)));
-        let link = Link { capacity, ..Link::default() };
+        let sink = graph.add(Node::sequential("b").input(InPort::new("in", item).with_peek(peek)));
+        let link = Link::default().with_capacity(capacity);
         graph.connect((source, 0), (sink, 0), link).unwrap();
     }
     let sized = |budget| Plan::new(&graph, &on(2).maybe(budget, Wishes::budget)).capacities().to_vec();
@@ -169,7 +169,7 @@ proptest! {
         (all, claim_length) in (any::<Option<usize>>(), any::<Option<usize>>()),
         one_to_one: bool,
     ) {
-        let link = Link { capacity, initial, ..Link::default() };
+        let link = Link::default().with_capacity(capacity).with_initial(initial);
         let graph = pair(Item::of::<[u64; 5]>(), push, pop, peek, link);
         let wishes =
             Wishes::default().maybe(threads, Wishes::threads).maybe(budget, Wishes::budget).maybe(all, Wishes::capacity).maybe(claim_length, Wishes::claim_length).one_to_one(one_to_one);

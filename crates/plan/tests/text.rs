@@ -9,8 +9,8 @@ fn graph() -> GraphData {
     let item = Item::of::<u64>();
     let mut graph = GraphData::new();
     let a = graph.add(Node::sequential("new\nline").output(OutPort::new("out", item)));
-    let b = graph.add(Node::sequential("sum").input(InPort::new("in", item).peek(4)));
-    graph.connect((a, 0), (b, 0), Link { capacity: Some(2), ..Link::default() }).unwrap();
+    let b = graph.add(Node::sequential("sum").input(InPort::new("in", item).with_peek(4)));
+    graph.connect((a, 0), (b, 0), Link::default().with_capacity(2)).unwrap();
     graph
 }
 

@@ -128,7 +128,7 @@ pub struct DataFlow {
 const WORK_STEALING: WorkStealing = WorkStealing::new(Place::Near);
 
 fn has_processes(graph: &GraphData) -> bool {
-    graph.nodes().iter().any(|node| node.kind == Kind::Process)
+    graph.nodes().iter().any(|node| node.kind() == Kind::Process)
 }
 
 impl Policy for Auto {
@@ -306,7 +306,7 @@ fn drain<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
 fn refill<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
     let graph = host.graph();
     let low = |channel: &ChannelId| host.occupancy(*channel).fill() < LOW_FILL;
-    let channel = inputs(graph, node).filter(|_| graph.node(node).kind == Kind::Parallel).find(low)?;
+    let channel = inputs(graph, node).filter(|_| graph.node(node).kind() == Kind::Parallel).find(low)?;
     Some(producer(graph, channel))
 }
 
@@ -330,10 +330,10 @@ fn readiness<H: Host>(node: NodeId, host: &H) -> f64 {
 pub fn batch_limit(graph: &GraphData, node: NodeId, claim: impl Fn(NodeId) -> Option<u64>) -> u64 {
     let limit = |id: ChannelId| {
         let channel = graph.channel(id);
-        let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
-        let claim = claim(channel.to.0).filter(|_| to.kind == Kind::Parallel)?;
-        let push = from.outputs[channel.from.1].push.fixed().unwrap_or(1);
-        let pop = to.inputs[channel.to.1].pop.fixed().unwrap_or(1);
+        let (from, to) = (graph.node(channel.from().0), graph.node(channel.to().0));
+        let claim = claim(channel.to().0).filter(|_| to.kind() == Kind::Parallel)?;
+        let push = from.outputs()[channel.from().1].push().fixed().unwrap_or(1);
+        let pop = to.inputs()[channel.to().1].pop().fixed().unwrap_or(1);
         Some((claim.saturating_mul(pop) / push.max(1)).max(1))
     };
     outputs(graph, node).filter_map(limit).min().unwrap_or(u64::MAX)
@@ -366,8 +366,8 @@ impl Sources {
 fn input_fill<H: Host>(node: NodeId, host: &H) -> f64 {
     let graph = host.graph();
     let fill = |channel: ChannelId| host.occupancy(channel).fill();
-    let ports = graph.node(node).inputs.iter().filter(|port| port.pop != Rate::Dynamic);
-    let fixed = ports.filter_map(|port| port.channel).map(fill).min_by(f64::total_cmp);
+    let ports = graph.node(node).inputs().iter().filter(|port| port.pop() != Rate::Dynamic);
+    let fixed = ports.filter_map(|port| port.channel()).map(fill).min_by(f64::total_cmp);
     let any = || inputs(graph, node).map(fill).max_by(f64::total_cmp);
     fixed.or_else(any).unwrap_or(1.0)
 }
@@ -536,11 +536,11 @@ mod tests {
         assert_eq!(limit(&graph, 0, Some(8)), 8);
         assert_eq!(limit(&graph, 0, None), u64::MAX, "the claim is not known yet");
         assert_eq!([1, 2].map(|node| limit(&graph, node, Some(8))), [u64::MAX; 2], "no parallel consumer");
-        graph.node_mut(NodeId(1)).inputs[0].pop = Rate::Static(3);
+        *graph.node_mut(NodeId(1)).inputs_mut()[0].pop_mut() = Rate::Static(3);
         assert_eq!(limit(&graph, 0, Some(8)), 24);
-        graph.node_mut(NodeId(0)).outputs[0].push = Rate::Static(100);
+        *graph.node_mut(NodeId(0)).outputs_mut()[0].push_mut() = Rate::Static(100);
         assert_eq!(limit(&graph, 0, Some(8)), 1);
-        graph.node_mut(NodeId(0)).outputs[0].push = Rate::Dynamic;
+        *graph.node_mut(NodeId(0)).outputs_mut()[0].push_mut() = Rate::Dynamic;
         assert_eq!(limit(&graph, 0, Some(8)), 24, "as one item");
     }
 
@@ -621,7 +621,7 @@ mod tests {
     fn inputs_of_dynamic_rate_do_not_hold_back_the_others() {
         let mut graph = graphs::graph("sss", &[(0, 2), (1, 2)]);
         let join = NodeId(2);
-        graph.node_mut(join).inputs[1].pop = Rate::Dynamic;
+        *graph.node_mut(join).inputs_mut()[1].pop_mut() = Rate::Dynamic;
         let mut host = Mock::new(graph);
         host.items = vec![40, 0];
         assert_eq!(input_fill(join, &host), 0.4);
@@ -663,7 +663,7 @@ mod tests {
         for graph in [graphs::chain(70), diamond, dedup, graphs::two_sources()] {
             let depth = depths(&graph);
             for channel in graph.channels() {
-                assert!(depth[channel.from.0.index()] < depth[channel.to.0.index()]);
+                assert!(depth[channel.from().0.index()] < depth[channel.to().0.index()]);
             }
         }
         let feedback = graphs::graph("sspss", &[(0, 1), (1, 2), (2, 3), (3, 4), (3, 1)]);

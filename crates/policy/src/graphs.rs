@@ -12,9 +12,12 @@ pub(crate) fn graph(kinds: &str, channels: &[(u32, u32)]) -> GraphData {
     let item = Item::of::<u64>();
     for &(from, to) in channels {
         let (from, to) = (NodeId(from), NodeId(to));
-        let (out, inp) = (graph.node(from).outputs.len(), graph.node(to).inputs.len());
-        graph.node_mut(from).outputs.push(OutPort::new(format!("out{out}"), item).push(Rate::Static(1)));
-        graph.node_mut(to).inputs.push(InPort::new(format!("in{inp}"), item));
+        let (out, inp) = (graph.node(from).outputs().len(), graph.node(to).inputs().len());
+        graph
+            .node_mut(from)
+            .outputs_mut()
+            .push(OutPort::new(format!("out{out}"), item).with_push(Rate::Static(1)));
+        graph.node_mut(to).inputs_mut().push(InPort::new(format!("in{inp}"), item));
         graph.connect((from, out), (to, inp), Link::default()).expect("both ports are new");
     }
     graph

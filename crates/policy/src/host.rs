@@ -164,7 +164,7 @@ pub trait Host<S = ()>: Measurements {
     /// The default reads the plan alone, of which it finds only the node's own entry.
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         let planned = || self.plan().affinity().get(&node).map(|worker| *worker as WorkerId);
-        let bound = self.graph().node(node).kind != Kind::Parallel;
+        let bound = self.graph().node(node).kind() != Kind::Parallel;
         bound.then(|| planned().unwrap_or_else(|| dealt(node, self.graph().nodes().len(), self.workers())))
     }
 

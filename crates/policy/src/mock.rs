@@ -179,7 +179,7 @@ impl<S> Host<S> for Mock<S> {
         self.count_queued(taken)
     }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
-        (self.graph.node(node).kind != Kind::Parallel).then_some(self.affinity[node.index()])
+        (self.graph.node(node).kind() != Kind::Parallel).then_some(self.affinity[node.index()])
     }
     fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
         self.affinity[node.index()] = worker;

@@ -10,22 +10,22 @@ pub(crate) fn below<S, H: Host<S>>(host: &mut H, n: usize) -> usize {
 
 /// The producer of a channel.
 pub(crate) fn producer(graph: &GraphData, channel: ChannelId) -> NodeId {
-    graph.channel(channel).from.0
+    graph.channel(channel).from().0
 }
 
 /// The consumer of a channel.
 pub(crate) fn consumer(graph: &GraphData, channel: ChannelId) -> NodeId {
-    graph.channel(channel).to.0
+    graph.channel(channel).to().0
 }
 
 /// The input channels of a node.
 pub(crate) fn inputs(graph: &GraphData, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
-    graph.node(node).inputs.iter().filter_map(|port| port.channel)
+    graph.node(node).inputs().iter().filter_map(|port| port.channel())
 }
 
 /// The output channels of a node.
 pub(crate) fn outputs(graph: &GraphData, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
-    graph.node(node).outputs.iter().filter_map(|port| port.channel)
+    graph.node(node).outputs().iter().filter_map(|port| port.channel())
 }
 
 /// `node` if it is claimable.

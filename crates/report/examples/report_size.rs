@@ -94,10 +94,10 @@ fn chain(count: usize) -> GraphData {
     for i in 0..count {
         let mut node = Node::sequential("stage");
         if i > 0 {
-            node = node.input(InPort::new("in", item).pop(Rate::Static(1)));
+            node = node.input(InPort::new("in", item).with_pop(Rate::Static(1)));
         }
         if i + 1 < count {
-            node = node.output(OutPort::new("out", item).push(Rate::Static(1)));
+            node = node.output(OutPort::new("out", item).with_push(Rate::Static(1)));
         }
         let node = graph.add(node);
         if let Some(last) = last.replace(node) {

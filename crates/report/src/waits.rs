@@ -75,8 +75,8 @@ fn cause(last: &Activation, graph: &GraphData) -> Option<Cause> {
         Ended::Empty(channel) => Some(Cause::Items(channel)),
         Ended::Full(channel) => Some(Cause::Room(channel)),
         Ended::Waiting => Some(match graph.nodes().get(last.node.index()) {
-            Some(node) if node.merge => Cause::AnyInput,
-            Some(node) if node.kind == Kind::Parallel => Cause::Window,
+            Some(node) if node.merge() => Cause::AnyInput,
+            Some(node) if node.kind() == Kind::Parallel => Cause::Window,
             _ => Cause::Outside,
         }),
         Ended::Budget | Ended::Done | Ended::Refused => None,
@@ -189,9 +189,9 @@ mod tests {
         let two = [activation(0, 0, 10, Ended::Waiting), activation(0, 20, 10, Ended::Done)];
         let timeline = timeline(&[(&two, 0)]);
         assert_eq!(waits(&timeline, &graph)[0].cause, Cause::Outside);
-        graph.node_mut(NodeId(0)).kind = Kind::Parallel;
+        *graph.node_mut(NodeId(0)).kind_mut() = Kind::Parallel;
         assert_eq!(waits(&timeline, &graph)[0].cause, Cause::Window);
-        graph.node_mut(NodeId(0)).merge = true;
+        *graph.node_mut(NodeId(0)).merge_mut() = true;
         assert_eq!(waits(&timeline, &graph)[0].cause, Cause::AnyInput);
     }
 

@@ -10,8 +10,8 @@ use thalweg_trace::Report;
 fn program() -> GraphData {
     let item = Item::named("int", 4);
     let mut graph = GraphData::new();
-    let bounds = Bounds { least: 1, average: Some(2), most: None };
-    let out = OutPort::new("out", item).bounds(bounds).first(Rate::Static(1 << 40));
+    let bounds = Bounds::new(1, Some(2), None);
+    let out = OutPort::new("out", item).with_bounds(bounds).with_first(Rate::Static(1 << 40));
     graph.add(Node::sequential("Main.Source").output(out));
     let routers = [
         Router::Split(Weights::RoundRobin(vec![3, 0])),
@@ -22,18 +22,19 @@ fn program() -> GraphData {
         let id = graph.add(router.node(name, Some(item), &[item, item]));
         graph.set_router(id, router);
     }
-    let bounds = Bounds { least: 0, average: None, most: Some(3) };
-    let pick = InPort::new("in", item).pop(Rate::Dynamic).bounds(bounds).first(Rate::Static(2), 4);
+    let bounds = Bounds::new(0, None, Some(3));
+    let pick =
+        InPort::new("in", item).with_pop(Rate::Dynamic).with_bounds(bounds).with_first(Rate::Static(2), 4);
     let last = graph.add(Node::sequential("Main.Pick").input(pick));
     graph.set_prework(NodeId(2));
-    graph.set_span(last, Span { file: 1, start: 20, end: 32 });
+    graph.set_span(last, Span::new(1, 20, 32));
     let link = Link::default();
     for (from, to) in
         [((0, 0), (1, 0)), ((1, 0), (2, 0)), ((1, 1), (2, 1)), ((2, 0), (3, 0)), ((3, 1), (4, 0))]
     {
         graph.connect((NodeId(from.0), from.1), (NodeId(to.0), to.1), link).unwrap();
     }
-    graph.add_messages(Messages { from: last, to: NodeId(0) });
+    graph.add_messages(Messages::new(last, NodeId(0)));
     graph
 }
 

@@ -31,7 +31,7 @@ fn graph(nodes: usize, channels: &[(usize, usize)]) -> GraphData {
         };
         let (output, input) = (port(|c| c.0, from), port(|c| c.1, to));
         let feedback = from >= to;
-        let link = Link { feedback, initial: usize::from(feedback), ..Link::default() };
+        let link = Link::default().with_feedback(feedback).with_initial(usize::from(feedback));
         graph.connect((NodeId(*from as u32), output), (NodeId(*to as u32), input), link).unwrap();
     }
     graph
@@ -76,7 +76,7 @@ fn find(report: &Report, kind: FindingKind) -> Finding {
 #[test]
 fn advice_has_the_bound_first_and_a_help_below_its_finding() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[20, 150, 6], &[[93, 2, 1, 2, 2], [83, 2, 1, 12, 2]]);
-    report.graph_mut().node_mut(NodeId(1)).kind = Kind::Parallel;
+    *report.graph_mut().node_mut(NodeId(1)).kind_mut() = Kind::Parallel;
     *report.channels_mut()[0].producer_waited_mut() = ms(70);
     *report.channels_mut()[1].consumer_waited_mut() = ms(41);
     report.growths_mut().push(Growth::new(ChannelId(1), Limit::Items, 512, 1024, ms(21)));
@@ -94,7 +94,7 @@ budget may refuse it";
 #[test]
 fn a_healthy_run_has_one_finding() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[10, 150, 30], &[BUSY, BUSY]);
-    report.graph_mut().node_mut(NodeId(1)).kind = Kind::Parallel;
+    *report.graph_mut().node_mut(NodeId(1)).kind_mut() = Kind::Parallel;
     assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
     let text = report.advice();
     assert!(
@@ -160,9 +160,9 @@ fn with_plan(report: &mut Report, change: impl FnOnce(&mut Plan)) {
 #[test]
 fn the_plan_limits_workers_too() {
     let mut report = run(graph(2, &[(0, 1)]), &[190, 5], &[IDLE, IDLE, IDLE, IDLE]);
-    report.graph_mut().node_mut(NodeId(0)).kind = Kind::Parallel;
+    *report.graph_mut().node_mut(NodeId(0)).kind_mut() = Kind::Parallel;
     for of_graph in [None, Some(3)] {
-        report.graph_mut().node_mut(NodeId(0)).workers = of_graph;
+        *report.graph_mut().node_mut(NodeId(0)).workers_mut() = of_graph;
         with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 2));
         let finding = find(&report, FindingKind::WorkersLimit);
         assert!(finding.what().contains("the limit of 2 workers on parallel `a`"), "{finding}");
@@ -170,7 +170,7 @@ fn the_plan_limits_workers_too() {
         assert!(report.to_html().contains("parallel ≤ 2"));
     }
     // The graph's own limit is the smaller one.
-    report.graph_mut().node_mut(NodeId(0)).workers = Some(2);
+    *report.graph_mut().node_mut(NodeId(0)).workers_mut() = Some(2);
     with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 3));
     assert!(find(&report, FindingKind::WorkersLimit).help().contains("raise `workers(2)` of `a`"));
     with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 1));
@@ -193,7 +193,7 @@ fn the_plan_gives_nodes_threads_of_their_own() {
 fn a_limit_on_workers_bounds_the_run() {
     let mut report = run(graph(2, &[(0, 1)]), &[190, 5], &[IDLE, IDLE, IDLE, IDLE]);
     let node = report.graph_mut().node_mut(NodeId(0));
-    (node.kind, node.workers) = (Kind::Parallel, Some(2));
+    (*node.kind_mut(), *node.workers_mut()) = (Kind::Parallel, Some(2));
     let finding = find(&report, FindingKind::WorkersLimit);
     assert!(finding.help().contains("raise `workers(2)` of `a`"), "{finding}");
 }
@@ -201,7 +201,7 @@ fn a_limit_on_workers_bounds_the_run() {
 #[test]
 fn a_blocking_node_is_not_called_serial() {
     let mut report = run(graph(2, &[(0, 1)]), &[95, 20], &[[10, 1, 1, 88, 0]; 2]);
-    report.graph_mut().node_mut(NodeId(0)).blocking = true;
+    *report.graph_mut().node_mut(NodeId(0)).blocking_mut() = true;
     let finding = find(&report, FindingKind::Outside);
     assert!(finding.what().contains("`a`, which is blocking"), "{finding}");
     assert!(finding.evidence().contains("includes the time in which calls block it"), "{finding}");

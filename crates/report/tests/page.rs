@@ -63,7 +63,7 @@ fn a_page_has_all_sections_without_a_script() {
     assert_eq!(page.iter().filter(|e| e.name == "h1").count(), 1);
     let text = text(&page);
     for node in report.graph().nodes() {
-        assert!(text.contains(&*node.name), "{}", node.name);
+        assert!(text.contains(node.name()), "{}", node.name());
     }
     for part in
         ["1234 earlier events of worker 1 were overwritten", "policy auto", "100 ms on 4 threads", "Stall"]

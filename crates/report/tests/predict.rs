@@ -16,7 +16,7 @@ fn chain(nodes: &[(Node, u64, usize)]) -> Report {
             node = node.input(InPort::new("in", item));
         }
         if i < last {
-            node = node.output(OutPort::new("out", item).push(Rate::Static(1)));
+            node = node.output(OutPort::new("out", item).with_push(Rate::Static(1)));
         }
         graph.add(node);
     }
@@ -59,9 +59,9 @@ fn two_threads_and_a_channel_of_k_places_are_a_queue_of_k_places() {
     // Firings that hold places of the channel from their beginning to their end: M/M/1/K, so K / (K + 1) of 1000 a second.
     for (capacity, expected) in [(1, 500.0), (2, 666.666_667), (4, 800.0), (9, 900.0)] {
         let mut read = node("read");
-        read.blocking = true;
+        *read.blocking_mut() = true;
         let mut write = node("write");
-        write.blocking = true;
+        *write.blocking_mut() = true;
         let report = chain(&[(read, 1000, 1), (write, 1000, capacity)]);
         near(report.prediction().unwrap().throughput().predicted(), expected);
     }
@@ -96,10 +96,11 @@ fn sources_of_different_rates_count_as_one() {
     let mut graph = GraphData::new();
     let item = Item::of::<u64>();
     for name in ["few", "many"] {
-        graph.add(node(name).output(OutPort::new("out", item).push(Rate::Static(1))));
+        graph.add(node(name).output(OutPort::new("out", item).with_push(Rate::Static(1))));
     }
-    let zip =
-        node("zip").input(InPort::new("few", item)).input(InPort::new("many", item).pop(Rate::Static(4)));
+    let zip = node("zip")
+        .input(InPort::new("few", item))
+        .input(InPort::new("many", item).with_pop(Rate::Static(4)));
     graph.add(zip);
     graph.connect((NodeId(0), 0), (NodeId(2), 0), Link::default()).unwrap();
     graph.connect((NodeId(1), 0), (NodeId(2), 1), Link::default()).unwrap();
@@ -120,9 +121,9 @@ fn what_no_model_has_is_refused_by_name() {
     let unmeasured = Report::default().prediction().unwrap_err();
     assert_eq!(unmeasured, Unpredictable::Unmeasured);
     let mut report = chain(&[(node("a"), 1, 1), (node("b"), 1, 8)]);
-    report.graph_mut().node_mut(NodeId(1)).outputs.push(OutPort::new("back", Item::of::<u64>()));
-    report.graph_mut().node_mut(NodeId(0)).inputs.push(InPort::new("back", Item::of::<u64>()));
-    let link = Link { feedback: true, initial: 1, ..Link::default() };
+    report.graph_mut().node_mut(NodeId(1)).outputs_mut().push(OutPort::new("back", Item::of::<u64>()));
+    report.graph_mut().node_mut(NodeId(0)).inputs_mut().push(InPort::new("back", Item::of::<u64>()));
+    let link = Link::default().with_feedback(true).with_initial(1);
     report.graph_mut().connect((NodeId(1), 0), (NodeId(0), 0), link).unwrap();
     let channel = report.channels()[0];
     report.channels_mut().push(channel);

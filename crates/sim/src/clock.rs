@@ -223,7 +223,7 @@ impl<'m, S: Shared> Clock<'m, S> {
     }
 
     fn max_tokens(&self, node: NodeId) -> usize {
-        if self.world.graph().node(node).kind == Kind::Parallel { self.workers.len() } else { 1 }
+        if self.world.graph().node(node).kind() == Kind::Parallel { self.workers.len() } else { 1 }
     }
 
     /// The result of a run in which no event is left.
@@ -357,7 +357,7 @@ impl<'m, S: Shared> Clock<'m, S> {
 
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
     fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
-        let parallel = self.world.graph().node(node).kind == Kind::Parallel;
+        let parallel = self.world.graph().node(node).kind() == Kind::Parallel;
         let max = self.sizes.claims(node).claim.min(left);
         match self.world.claim(node, max, Some(worker)) {
             Ok(claim) if parallel => Ok((claim, 0)),

@@ -152,7 +152,7 @@ impl Model {
     /// into the source's channels.
     pub fn starving(&mut self, name: &str, bursts: &[u64]) -> NodeId {
         let id = self.add(Node::sequential(name), bursts.iter().sum(), Cost::Fixed(0));
-        self.graph.node_mut(id).blocking = true;
+        *self.graph.node_mut(id).blocking_mut() = true;
         self.nodes[id.index()].bursts = bursts.to_vec();
         id
     }
@@ -160,7 +160,7 @@ impl Model {
     /// The arrivals of starving sources: for each round, the sources and the firings of their bursts; 0 firings for
     /// the end.
     pub fn arrivals(&self) -> Vec<Vec<(NodeId, u64)>> {
-        let sources = || self.graph.node_ids().filter(|id| self.graph.node(*id).blocking);
+        let sources = || self.graph.node_ids().filter(|id| self.graph.node(*id).blocking());
         let bursts = |id: NodeId| &self.nodes[id.index()].bursts;
         let rounds = sources().map(|id| bursts(id).len()).max().unwrap_or(0);
         let round = |i: usize| sources().filter_map(move |id| Some((id, *bursts(id).get(i)?))).collect();
@@ -203,8 +203,8 @@ impl Model {
         let item = Item::of::<u64>();
         let out = OutPort::new(format!("out{}", self.nodes[from.index()].pushes.len()), item);
         let inp = InPort::new(format!("in{}", self.nodes[to.index()].pops.len()), item);
-        self.graph.node_mut(from).outputs.push(out.push(push.rate()));
-        self.graph.node_mut(to).inputs.push(inp.pop(pop.rate()));
+        self.graph.node_mut(from).outputs_mut().push(out.with_push(push.rate()));
+        self.graph.node_mut(to).inputs_mut().push(inp.with_pop(pop.rate()));
         self.nodes[from.index()].pushes.push(push);
         self.nodes[to.index()].pops.push(pop);
         let ports = (self.nodes[from.index()].pushes.len() - 1, self.nodes[to.index()].pops.len() - 1);
@@ -213,35 +213,35 @@ impl Model {
 
     /// Sets the peek rate of the input that was added last to a node, if it is less.
     pub fn peek(&mut self, node: NodeId, peek: u32) {
-        let port = self.graph.node_mut(node).inputs.last_mut().expect("the node has an input");
-        port.peek = port.peek.max(peek.into());
+        let port = self.graph.node_mut(node).inputs_mut().last_mut().expect("the node has an input");
+        *port.peek_mut() = port.peek().max(peek.into());
     }
 
     /// The capacity of a channel: as set, and at least what one firing at either end, or the initial items, need.
     pub fn capacity_of(&self, id: ChannelId) -> usize {
         let (pop, peek) = self.needs_of(id);
-        let set = self.graph.channel(id).link.capacity.unwrap_or(self.capacity);
+        let set = self.graph.channel(id).link().capacity().unwrap_or(self.capacity);
         self.fitted(id, set.max(pop.saturating_add(peek)))
     }
 
     /// The capacity `set`, or what one firing at either end of the channel, or its initial items, need.
     pub(crate) fn fitted(&self, id: ChannelId, set: usize) -> usize {
         let channel = self.graph.channel(id);
-        let push = self.nodes[channel.from.0.index()].pushes[channel.from.1].max();
+        let push = self.nodes[channel.from().0.index()].pushes[channel.from().1].max();
         let (pop, peek) = self.needs_of(id);
-        set.max(push).max(pop).max(peek).max(channel.link.initial)
+        set.max(push).max(pop).max(peek).max(channel.link().initial())
     }
 
     /// The items that a firing of the channel's consumer pops, and those that it peeks at.
     fn needs_of(&self, id: ChannelId) -> (usize, usize) {
-        let (node, port) = self.graph.channel(id).to;
-        let peek = usize::try_from(self.graph.node(node).inputs[port].peek).unwrap_or(usize::MAX);
+        let (node, port) = self.graph.channel(id).to();
+        let peek = usize::try_from(self.graph.node(node).inputs()[port].peek()).unwrap_or(usize::MAX);
         (self.nodes[node.index()].pops[port].max(), peek)
     }
 
     /// Whether a node is parallel.
     pub(crate) fn is_parallel(&self, node: NodeId) -> bool {
-        self.graph.node(node).kind == Kind::Parallel
+        self.graph.node(node).kind() == Kind::Parallel
     }
 }
 

@@ -134,7 +134,7 @@ pub fn feedback(cost: u64) -> Model {
     model.join(meet, work);
     model.join(work, part);
     model.join(part, sink);
-    let back = Link { initial: 4, ..Link::default() };
+    let back = Link::default().with_initial(4);
     model.join_rated((part, Ratio::ONE), (meet, Ratio::ONE), back);
     model
 }

@@ -158,7 +158,7 @@ impl<S> Host<S> for View<'_, '_, S> {
     }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         let (nodes, workers) = (self.common.affinity.len(), self.workers.len());
-        let bound = self.world.graph().node(node).kind != Kind::Parallel;
+        let bound = self.world.graph().node(node).kind() != Kind::Parallel;
         bound.then(|| self.common.affinity[node.index()].unwrap_or_else(|| dealt(node, nodes, workers)))
     }
     fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {

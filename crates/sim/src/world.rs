@@ -123,7 +123,7 @@ pub(crate) struct World<'m> {
 impl<'m> World<'m> {
     pub(crate) fn new(model: &'m Model, capacities: &[usize], window: usize, foresight: bool) -> World<'m> {
         let channel = |id: ChannelId| {
-            let initial = model.graph.channel(id).link.initial;
+            let initial = model.graph.channel(id).link().initial();
             let mut origins = Origins::default();
             origins.push(initial, None);
             Channel {
@@ -152,12 +152,12 @@ impl<'m> World<'m> {
     /// Whether the host knows of the next firing only what the latest activation lacked.
     fn is_blind(&self, id: NodeId) -> bool {
         let node = self.graph().node(id);
-        let dynamic = node.outputs.iter().any(|port| port.push.fixed().is_none()) || self.is_framed(id);
+        let dynamic = node.outputs().iter().any(|port| port.push().fixed().is_none()) || self.is_framed(id);
         !self.foresight && dynamic && !self.model.is_parallel(id)
     }
 
     fn is_framed(&self, id: NodeId) -> bool {
-        self.graph().node(id).inputs.iter().any(|port| port.pop.fixed().is_none())
+        self.graph().node(id).inputs().iter().any(|port| port.pop().fixed().is_none())
     }
 
     pub(crate) fn graph(&self) -> &'m GraphData {
@@ -195,16 +195,16 @@ impl<'m> World<'m> {
     /// The number of firings, at least 1, before the first one that pops an item which another worker has pushed than the
     /// next item; the largest number if there is no such item. Known of nodes with one input.
     pub(crate) fn before_another(&self, id: NodeId) -> u64 {
-        let [port] = &self.graph().node(id).inputs[..] else { return u64::MAX };
-        let channel = port.channel.expect("models connect all ports");
+        let [port] = self.graph().node(id).inputs() else { return u64::MAX };
+        let channel = port.channel().expect("models connect all ports");
         let items = self.origins(channel).before_another();
-        items.map_or(u64::MAX, |items| (items as u64 / port.pop.fixed().unwrap_or(1).max(1)).max(1))
+        items.map_or(u64::MAX, |items| (items as u64 / port.pop().fixed().unwrap_or(1).max(1)).max(1))
     }
 
     /// Whether an activation would fire or end the node.
     pub(crate) fn claimable(&self, id: NodeId) -> bool {
         let node = &self.nodes[id.index()];
-        let dedicated = self.graph().node(id).blocking;
+        let dedicated = self.graph().node(id).blocking();
         if dedicated || node.ended || self.is_held(id) || node.window.len() >= self.window {
             return false;
         }
@@ -221,7 +221,7 @@ impl<'m> World<'m> {
     /// What keeps a node from firing, if that is a channel: see [`thalweg_policy::Host::lack`].
     pub(crate) fn lack_of(&self, id: NodeId) -> Option<Event> {
         let node = &self.nodes[id.index()];
-        let waits = self.graph().node(id).blocking || node.ended || node.window.len() >= self.window;
+        let waits = self.graph().node(id).blocking() || node.ended || node.window.len() >= self.window;
         if waits || self.is_held(id) {
             return None;
         }
@@ -256,7 +256,7 @@ impl<'m> World<'m> {
 
     /// Acquires a node for an activation, or returns the event that ends the activation at once.
     pub(crate) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
-        if self.nodes[id.index()].ended || self.graph().node(id).blocking {
+        if self.nodes[id.index()].ended || self.graph().node(id).blocking() {
             return Err(Event::Done);
         }
         if self.is_held(id) {
@@ -345,10 +345,10 @@ impl<'m> World<'m> {
             return Some(lack);
         }
         let mut empty = None;
-        for (i, port) in node.inputs.iter().enumerate() {
-            let id = port.channel.expect("models connect all ports");
+        for (i, port) in node.inputs().iter().enumerate() {
+            let id = port.channel().expect("models connect all ports");
             let pop = model.pops[i].at(ticket);
-            let need = if pop == 0 { 0 } else { pop.max(usize::try_from(port.peek).unwrap_or(usize::MAX)) };
+            let need = if pop == 0 { 0 } else { pop.max(usize::try_from(port.peek()).unwrap_or(usize::MAX)) };
             let channel = &self.channels[id.index()];
             if channel.items < of(&tally.pops, i) + need {
                 if channel.closed {
@@ -369,10 +369,10 @@ impl<'m> World<'m> {
     fn lack_of_room(&self, id: NodeId, tally: &Tally, ticket: u64) -> Option<Lack> {
         let (model, node) = (&self.model.nodes[id.index()], self.graph().node(id));
         let blind = self.is_blind(id);
-        for (i, port) in node.outputs.iter().enumerate() {
-            let id = port.channel.expect("models connect all ports");
+        for (i, port) in node.outputs().iter().enumerate() {
+            let id = port.channel().expect("models connect all ports");
             let push = model.pushes[i].at(ticket);
-            let need = if blind && port.push.fixed().is_none() { push.max(1) } else { push };
+            let need = if blind && port.push().fixed().is_none() { push.max(1) } else { push };
             if self.channels[id.index()].room() < of(&tally.pushes, i) + need {
                 return Some(Lack::Room(id, of(&tally.pushes, i) + need));
             }
@@ -382,16 +382,16 @@ impl<'m> World<'m> {
 
     fn take(&mut self, id: NodeId, tally: Tally, firings: u64, worker: Option<WorkerId>) -> Claim {
         let mut foreign = 0;
-        for (port, n) in self.graph().node(id).inputs.iter().zip(&tally.pops) {
-            let channel = &mut self.channels[port.channel.expect("connected").index()];
+        for (port, n) in self.graph().node(id).inputs().iter().zip(&tally.pops) {
+            let channel = &mut self.channels[port.channel().expect("connected").index()];
             channel.items -= n;
             channel.popped += n;
             let remote = channel.origins.pop(*n, worker) as u64;
             channel.remote += remote;
             foreign += remote;
         }
-        for (port, n) in self.graph().node(id).outputs.iter().zip(&tally.pushes) {
-            self.channels[port.channel.expect("connected").index()].reserved += n;
+        for (port, n) in self.graph().node(id).outputs().iter().zip(&tally.pushes) {
+            self.channels[port.channel().expect("connected").index()].reserved += n;
         }
         let node = &mut self.nodes[id.index()];
         let tickets = node.ticket..node.ticket + firings;
@@ -407,15 +407,15 @@ impl<'m> World<'m> {
         let node = &mut self.nodes[id.index()];
         let index = (run - node.published) as usize;
         node.window[index].done = true;
-        for (port, n) in self.model.graph.node(id).inputs.iter().zip(&node.window[index].pops) {
-            self.channels[port.channel.expect("connected").index()].popped -= n;
+        for (port, n) in self.model.graph.node(id).inputs().iter().zip(&node.window[index].pops) {
+            self.channels[port.channel().expect("connected").index()].popped -= n;
         }
         while node.window.front().is_some_and(|run| run.done)
             && let Some(run) = node.window.pop_front()
         {
             node.published += 1;
-            for (port, n) in self.model.graph.node(id).outputs.iter().zip(run.pushes) {
-                let channel = &mut self.channels[port.channel.expect("connected").index()];
+            for (port, n) in self.model.graph.node(id).outputs().iter().zip(run.pushes) {
+                let channel = &mut self.channels[port.channel().expect("connected").index()];
                 channel.reserved -= n;
                 channel.published += n as u64;
                 if !channel.abandoned {
@@ -433,13 +433,13 @@ impl<'m> World<'m> {
             self.nodes[peer.index()].alert = true;
         }
         let node = self.model.graph.node(id);
-        for port in &node.inputs {
-            let channel = &mut self.channels[port.channel.expect("connected").index()];
+        for port in node.inputs() {
+            let channel = &mut self.channels[port.channel().expect("connected").index()];
             (channel.abandoned, channel.items) = (true, 0);
             channel.origins.clear();
         }
-        for port in &node.outputs {
-            self.channels[port.channel.expect("connected").index()].closed = true;
+        for port in node.outputs() {
+            self.channels[port.channel().expect("connected").index()].closed = true;
         }
         Event::Done
     }
@@ -448,8 +448,8 @@ impl<'m> World<'m> {
 /// The producers and consumers of a node, in order of its ports.
 pub(crate) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
     let data = graph.node(node);
-    let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
-    let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
+    let inputs = data.inputs().iter().filter_map(|port| port.channel()).map(|id| graph.channel(id).from().0);
+    let outputs = data.outputs().iter().filter_map(|port| port.channel()).map(|id| graph.channel(id).to().0);
     inputs.chain(outputs).collect()
 }
 

@@ -24,7 +24,7 @@ fn settings(workers: usize) -> Settings {
 /// The share of items that another worker consumed than the one that pushed them.
 fn crossed(report: &Report, model: &Model) -> f64 {
     let items: u64 =
-        model.graph.channels().iter().map(|channel| report.firings[channel.from.0.index()]).sum();
+        model.graph.channels().iter().map(|channel| report.firings[channel.from().0.index()]).sum();
     report.remote.iter().sum::<u64>() as f64 / items as f64
 }
 

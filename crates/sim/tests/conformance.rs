@@ -170,7 +170,7 @@ fn starving() -> Model {
     let bursts = [model.starving("bursts", &[1, 40, 3, 90]), model.starving("others", &[7, 7])];
     let farm = model.parallel("farm", cost);
     let (sink, other) = (model.sequential("sink", cost), model.sequential("other", cost));
-    let large = Link { capacity: Some(200), ..Link::default() };
+    let large = Link::default().with_capacity(200);
     model.join_rated((bursts[0], Ratio::ONE), (farm, Ratio::ONE), large);
     model.join_rated((bursts[1], Ratio::ONE), (other, Ratio::ONE), large);
     model.join(farm, sink);
@@ -206,7 +206,7 @@ fn every_policy_runs_without_foresight() {
 /// [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
 fn fair_bound(model: &Model, workers: usize) -> u64 {
     let nodes = model.graph.nodes();
-    let parallel = nodes.iter().filter(|node| node.kind == Kind::Parallel).count();
+    let parallel = nodes.iter().filter(|node| node.kind() == Kind::Parallel).count();
     let tokens = (nodes.len() - parallel) + parallel * workers;
     let rounds = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
     (workers * tokens.max(rounds)) as u64

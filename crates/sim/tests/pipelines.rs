@@ -77,7 +77,7 @@ fn errors(pools: bool) -> [Vec<f64>; 2] {
         let edges =
             capacities.iter().zip(1..).map(|(capacity, to)| Edge::new(to - 1, to, *capacity).in_place());
         let pipeline = Pipeline::new(stages.iter().map(ordered).collect(), edges.collect()).unwrap();
-        let of = |node: &thalweg_graph::Node| if node.kind == Kind::Parallel { count as u32 } else { 1 };
+        let of = |node: &thalweg_graph::Node| if node.kind() == Kind::Parallel { count as u32 } else { 1 };
         let settings = match pools {
             true => queueing::Settings::pools(model.graph.nodes().iter().map(of).collect::<Vec<_>>()),
             false => queueing::Settings::shared(count as u32),

@@ -107,7 +107,7 @@ fn a_batch_goes_on_when_its_time_has_passed() {
         let expected =
             SIZES.iter().enumerate().flat_map(|(at, n)| (0..*n).map(move |i| (at * 100 + i) as u64));
         assert!(all.into_iter().eq(expected));
-        assert!(report.graph().nodes().iter().any(|node| node.name == "batch_timeout" && node.timed));
+        assert!(report.graph().nodes().iter().any(|node| node.name() == "batch_timeout" && node.timed()));
     };
     everywhere(|options| {
         run(options, false);

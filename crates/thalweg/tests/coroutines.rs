@@ -206,7 +206,7 @@ impl Policy for IgnoresAffinity {
     }
 
     fn ready<H: Host>(&self, me: &mut WorkerId, node: NodeId, host: &mut H) {
-        match host.graph().node(node).kind {
+        match host.graph().node(node).kind() {
             Kind::Process => self.processes.lock().unwrap().push_back(node),
             _ => host.push((*me + 1) % host.workers(), node),
         }

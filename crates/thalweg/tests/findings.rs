@@ -16,7 +16,7 @@ fn work() {
 
 /// The nodes with these names.
 fn nodes(report: &Report, names: &[&str]) -> Vec<NodeId> {
-    let id = |name: &&str| report.graph().node_ids().find(|id| report.graph().node(*id).name == **name);
+    let id = |name: &&str| report.graph().node_ids().find(|id| report.graph().node(*id).name() == *name);
     let mut ids: Vec<NodeId> = names.iter().map(|name| id(name).expect("a node of this name")).collect();
     ids.sort_unstable();
     ids
@@ -66,8 +66,8 @@ fn a_planted_bottleneck_is_named() {
         waits.into_iter().map(|(cause, _)| cause).find(|cause| *cause != Cause::Worker)
     };
     let node = report.graph().node(index);
-    assert_eq!(longest("parse"), Some(Cause::Room(node.inputs[0].channel.unwrap())));
-    assert_eq!(longest("write"), Some(Cause::Items(node.outputs[0].channel.unwrap())));
+    assert_eq!(longest("parse"), Some(Cause::Room(node.inputs()[0].channel().unwrap())));
+    assert_eq!(longest("write"), Some(Cause::Items(node.outputs()[0].channel().unwrap())));
     let planted = [FindingKind::GrownCycle, FindingKind::StarvedLoop, FindingKind::LittleRoom];
     assert!(
         report.findings().iter().all(|finding| !planted.contains(&finding.kind())),

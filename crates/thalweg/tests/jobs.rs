@@ -172,7 +172,7 @@ fn a_member_that_helps_is_in_the_counts_and_on_the_timeline() {
     for track in &timeline.tracks()[..2] {
         for event in track.events() {
             let What::Loop { node, steals, ns } = event.what() else { continue };
-            assert_eq!((&*report.graph().node(node).name, steals), ("work", 0));
+            assert_eq!((report.graph().node(node).name(), steals), ("work", 0));
             let wall = report.wall().as_nanos() as u64;
             assert!(ns > 0 && event.at() + ns <= wall + wall / 10, "{event:?}");
             loops += 1;

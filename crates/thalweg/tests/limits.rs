@@ -79,8 +79,8 @@ fn sections_with_dynamic_rates_can_be_nested() {
         assert!(run.most <= 5, "{} in flight", run.most);
         assert!(!run.has_grown());
         let graph = run.report.graph();
-        let node = graph.nodes().iter().find(|node| node.name == "par_flat_map").unwrap();
-        let ports: Vec<&str> = node.outputs.iter().map(|port| port.name.as_str()).collect();
+        let node = graph.nodes().iter().find(|node| node.name() == "par_flat_map").unwrap();
+        let ports: Vec<&str> = node.outputs().iter().map(|port| port.name()).collect();
         assert_eq!(ports, ["out", "tally", "tally-2"]);
     });
     for_every_config(&[Step::Inner { most: 7, steps: vec![inner] }], 3, |run| assert!(run.most <= 3));
@@ -169,7 +169,7 @@ fn other_channels_grow_before_a_limit_does() {
         let growths = run.report().growths();
         assert!(!growths.is_empty(), "{config}");
         assert!(
-            !growths.iter().any(|growth| run.report().graph().channel(growth.channel()).link.limits),
+            !growths.iter().any(|growth| run.report().graph().channel(growth.channel()).link().limits()),
             "{config}"
         );
         assert_eq!(run.take(pairs).unwrap().len(), 2000);

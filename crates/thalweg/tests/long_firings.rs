@@ -221,8 +221,8 @@ fn a_gate_without_room_lacks_verdicts() {
     let sink = thalweg::from_iter(0..10u64).par_iterate(1, ControlFlow::<u64, u64>::Break).for_each(drop);
     let finished = sink.graph().run_under(&policy, &Options::new().threads(1).repeatable()).unwrap();
     let gate = finished.report().graph().node(NodeId(1));
-    assert_eq!(gate.name, "par_iterate.gate");
-    let back = gate.inputs[1].channel.unwrap();
+    assert_eq!(gate.name(), "par_iterate.gate");
+    let back = gate.inputs()[1].channel().unwrap();
     assert!(policy.lacks.into_inner().unwrap().contains(&Event::Empty(back)));
 }
 

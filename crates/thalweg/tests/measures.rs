@@ -33,7 +33,7 @@ fn chain(items: u64, slow: Duration, options: &Options) -> Report {
 }
 
 fn node(report: &Report, name: &str) -> thalweg::embed::graph::NodeId {
-    let found = report.graph().node_ids().find(|id| report.graph().node(*id).name == name);
+    let found = report.graph().node_ids().find(|id| report.graph().node(*id).name() == name);
     found.unwrap_or_else(|| panic!("no node `{name}`"))
 }
 
@@ -87,11 +87,11 @@ fn nodes_wait_for_the_slow_one() {
     let report = chain(5_000, Duration::from_micros(20), &Options::new().thread_per_node());
     let (add, slow, sink) = (node(&report, "add"), node(&report, "slow"), node(&report, "sink"));
     assert!(report.nodes()[slow.index()].busy() > report.wall() / 3, "{report}");
-    let output = report.graph().node(add).outputs[0].channel.unwrap();
+    let output = report.graph().node(add).outputs()[0].channel().unwrap();
     let (cause, time) = report.waits(add)[0];
     assert_eq!(cause, Cause::Room(output), "{report}");
     assert!(time > report.wall() / 4, "{time:?} of {report}");
-    let input = report.graph().node(sink).inputs[0].channel.unwrap();
+    let input = report.graph().node(sink).inputs()[0].channel().unwrap();
     let (cause, time) = report.waits(sink)[0];
     assert_eq!(cause, Cause::Items(input), "{report}");
     assert!(time > report.wall() / 4, "{time:?} of {report}");
@@ -233,7 +233,7 @@ fn a_parallel_node_waits_for_room() {
     squares.named("square").capacity(64).for_each(slow).named("sink");
     let report = graph.run_with(&Options::new().threads(2)).unwrap().into_report();
     let square = node(&report, "square");
-    let output = report.graph().node(square).outputs[0].channel.unwrap();
+    let output = report.graph().node(square).outputs()[0].channel().unwrap();
     let waits = report.waits(square);
     let room =
         waits.iter().find(|(cause, _)| *cause == Cause::Room(output)).map_or(Duration::ZERO, |at| at.1);

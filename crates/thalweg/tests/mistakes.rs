@@ -98,7 +98,7 @@ fn a_graph_is_built_once() {
     assert!(error.to_string().contains("the graph was already built"), "{error}");
     // Operations on handles of a built graph have no effect.
     assert_eq!(run.take(all.named("late").blocking()).unwrap().len(), 10);
-    assert_eq!(run.report().graph().nodes()[1].name, "collect");
+    assert_eq!(run.report().graph().nodes()[1].name(), "collect");
 
     // Through the handle of an output, of a stream, and after a failed build.
     let graph = Graph::new();
@@ -257,7 +257,7 @@ fn names_are_unique() {
     let two = graph.source(0..9u64).named("x");
     one.zip(two).par_iterate(2, ControlFlow::Break).named("x").for_each(drop).named("x");
     let network = graph.build().unwrap();
-    let names: Vec<&str> = network.graph().nodes().iter().map(|node| &*node.name).collect();
+    let names: Vec<&str> = network.graph().nodes().iter().map(|node| node.name()).collect();
     assert_eq!(names, ["x", "x-2", "zip", "x.gate", "x-3", "x-4"]);
 }
 
@@ -271,9 +271,9 @@ fn settings_of_a_round_apply_to_its_step() {
     });
     let all = rounds.workers(1).unordered().capacity(3).named("seventh").collect();
     let network = graph.build().unwrap();
-    let node = |name: &str| network.graph().nodes().iter().find(|node| node.name == name).unwrap().clone();
-    assert_eq!((node("seventh").workers, node("seventh").unordered), (Some(1), true));
-    assert_eq!((node("seventh.gate").workers, node("seventh.gate").unordered), (None, false));
+    let node = |name: &str| network.graph().nodes().iter().find(|node| node.name() == name).unwrap().clone();
+    assert_eq!((node("seventh").workers(), node("seventh").unordered()), (Some(1), true));
+    assert_eq!((node("seventh.gate").workers(), node("seventh.gate").unordered()), (None, false));
     let run = network.run_with(&Options::new().threads(3)).unwrap();
     assert!(run.take(all).unwrap().into_iter().eq((0..100u64).map(|item| item.next_multiple_of(7))));
 }

@@ -191,7 +191,7 @@ fn a_round_and_its_gate_take_the_name() {
         _ => ControlFlow::Break(n),
     });
     let halves = halves.named("halve").workers(1).collect();
-    let names: Vec<String> = graph.data().nodes().iter().map(|node| node.name.to_string()).collect();
+    let names: Vec<String> = graph.data().nodes().iter().map(|node| node.name().to_string()).collect();
     assert_eq!(names, ["source", "halve.gate", "halve", "collect"]);
     assert_eq!(graph.run_with(&options(2)).unwrap().take(halves).unwrap(), [5, 7]);
 }
@@ -335,7 +335,7 @@ fn a_limit_grows_where_the_section_needs_more() {
     assert_eq!(sums.len(), 901);
     assert!(report.growths().iter().any(|growth| {
         let channel = report.graph().channel(growth.channel());
-        report.graph().node(channel.to.0).name == "in_flight"
+        report.graph().node(channel.to().0).name() == "in_flight"
     }));
 }
 
@@ -465,8 +465,9 @@ fn other_channels_grow_before_a_limit_does() {
     let late = b.capacity(8).filter(|x| *x >= 1000);
     let pairs = a.capacity(8).in_flight(5, |a| a.map(|x| x).zip(late)).collect();
     let run = graph.run_with(&options(2)).unwrap();
-    let limit =
-        |growth: &&thalweg::embed::trace::Growth| run.report().graph().channel(growth.channel()).link.limits;
+    let limit = |growth: &&thalweg::embed::trace::Growth| {
+        run.report().graph().channel(growth.channel()).link().limits()
+    };
     assert_eq!(run.report().growths().iter().find(limit), None);
     assert!(!run.report().growths().is_empty());
     assert_eq!(run.take(pairs).unwrap().len(), 2000);
@@ -542,8 +543,11 @@ fn settings_of_feedback_channels_stay() {
     });
     next.feed(back_a);
     let items = out.collect();
-    let links: Vec<_> = graph.data().channels().iter().map(|channel| channel.link).collect();
-    assert!(links.iter().any(|link| link.capacity == Some(7) && link.weighed && link.feedback), "{links:?}");
+    let links: Vec<_> = graph.data().channels().iter().map(|channel| *channel.link()).collect();
+    assert!(
+        links.iter().any(|link| link.capacity() == Some(7) && link.weighed() && link.feedback()),
+        "{links:?}"
+    );
     let run = graph.run_with(&options(2)).unwrap();
     assert!(run.report().channels().iter().any(|channel| channel.bytes() == 4000));
     assert_eq!(run.take(items).unwrap(), [3, 2, 1, 0]);

@@ -663,6 +663,6 @@ fn discarded_items_are_produced_and_dropped() {
         items.discard();
         let report = graph.run_with(options).unwrap().into_report();
         assert_eq!((made.load(Ordering::Relaxed), ledger.live()), (100, 0));
-        assert_eq!(report.graph().nodes().last().unwrap().name, "discard");
+        assert_eq!(report.graph().nodes().last().unwrap().name(), "discard");
     });
 }

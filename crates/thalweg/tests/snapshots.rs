@@ -52,14 +52,14 @@ impl Started {
 /// What the node of this name does, in words.
 fn words(snapshot: &Snapshot, name: &str) -> String {
     let ids = snapshot.graph().node_ids();
-    let id = ids.into_iter().find(|id| snapshot.graph().node(*id).name == name);
+    let id = ids.into_iter().find(|id| snapshot.graph().node(*id).name() == name);
     snapshot.describe(id.unwrap_or_else(|| panic!("no node `{name}`")))
 }
 
 /// The node that this one waits for, by name.
 fn blocker(snapshot: &Snapshot, name: &str) -> Option<String> {
-    let id = snapshot.graph().node_ids().find(|id| snapshot.graph().node(*id).name == name).unwrap();
-    Some(snapshot.graph().node(snapshot.blocked_by(id)?).name.to_string())
+    let id = snapshot.graph().node_ids().find(|id| snapshot.graph().node(*id).name() == name).unwrap();
+    Some(snapshot.graph().node(snapshot.blocked_by(id)?).name().to_string())
 }
 
 fn is(snapshot: &Snapshot, wanted: &[(&str, &str)]) -> bool {

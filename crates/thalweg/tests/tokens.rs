@@ -98,8 +98,8 @@ fn random_chains_have_the_same_results_with_tokens() {
         });
         prop_assert_eq!(&run.results, &run.expected);
         let exit =
-            run.report.graph().nodes().iter().rfind(|node| node.name.starts_with("in_flight")).unwrap();
-        let limit = if run.has_grown() { run.limit(&exit.name) } else { case.tokens };
+            run.report.graph().nodes().iter().rfind(|node| node.name().starts_with("in_flight")).unwrap();
+        let limit = if run.has_grown() { run.limit(exit.name()) } else { case.tokens };
         let limit = limit + slack(&case.steps);
         prop_assert!(run.most <= limit, "{} in flight, limit {}", run.most, limit);
         prop_assert!(!run.has_grown() || !needs_one_item_a_firing(&case.steps), "a limit grew");
@@ -210,7 +210,7 @@ fn a_plan_with_tokens_is_for_runs_with_tokens() {
     let text = report.plan_text();
     for name in ["in_flight.entry", "in_flight"] {
         assert!(text.contains(name), "{text}");
-        assert!(report.graph().nodes().iter().any(|node| node.name == name && node.outputs.len() <= 2));
+        assert!(report.graph().nodes().iter().any(|node| node.name() == name && node.outputs().len() <= 2));
     }
     let plan = Plan::read(&text, report.graph()).unwrap();
     let with = |options: Options| chain().run_with(&options.plan(plan.clone()));

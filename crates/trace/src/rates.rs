@@ -13,9 +13,9 @@ impl Report {
 
     /// The items that a node popped, over all inputs: those pushed to them less those left over. Initial items count.
     pub fn popped(&self, node: NodeId) -> u64 {
-        let channels = self.graph.node(node).inputs.iter().filter_map(|port| port.channel);
+        let channels = self.graph.node(node).inputs().iter().filter_map(|port| port.channel());
         let popped = channels.map(|id| {
-            let (stats, initial) = (&self.channels[id.index()], self.graph.channel(id).link.initial);
+            let (stats, initial) = (&self.channels[id.index()], self.graph.channel(id).link().initial());
             stats.items.saturating_add(initial as u64).saturating_sub(stats.leftover)
         });
         popped.fold(0, u64::saturating_add)
@@ -23,7 +23,7 @@ impl Report {
 
     /// The items that a node pushed, over all outputs.
     pub fn pushed(&self, node: NodeId) -> u64 {
-        let channels = self.graph.node(node).outputs.iter().filter_map(|port| port.channel);
+        let channels = self.graph.node(node).outputs().iter().filter_map(|port| port.channel());
         channels.map(|id| self.channels[id.index()].items).fold(0, u64::saturating_add)
     }
 

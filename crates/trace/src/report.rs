@@ -113,7 +113,7 @@ impl Report {
     /// The nodes whose firings executed parallel loops or task graphs, by id: the name of each, and what was counted.
     pub fn jobs(&self) -> impl Iterator<Item = (&str, &Counts)> {
         let nodes = self.graph.nodes().iter().zip(&self.nodes);
-        nodes.filter_map(|(node, stats)| Some((&*node.name, stats.jobs.as_deref()?)))
+        nodes.filter_map(|(node, stats)| Some((node.name(), stats.jobs.as_deref()?)))
     }
 
     /// Items that were never consumed, over all channels. `u64::MAX` if there were more.

@@ -79,8 +79,8 @@ impl Report {
             let node = self.graph.node(id);
             let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
             table.row(vec![
-                shown(&*node.name).to_string(),
-                if node.blocking { "blocking".to_owned() } else { node.kind.to_string() },
+                shown(node.name()).to_string(),
+                if node.blocking() { "blocking".to_owned() } else { node.kind().to_string() },
                 stats.firings.to_string(),
                 stats.activations.to_string(),
                 stats.moves.to_string(),
@@ -132,7 +132,7 @@ impl Report {
     /// The gain of a node that has outputs, if the report has all its channels.
     fn known_gain(&self, id: NodeId) -> Option<f64> {
         let whole = self.channels.len() == self.graph.channels().len();
-        if whole && !self.graph.node(id).outputs.is_empty() { self.gain(id) } else { None }
+        if whole && !self.graph.node(id).outputs().is_empty() { self.gain(id) } else { None }
     }
 
     /// What a node waited for longest, and for which share of the wall time.

@@ -185,7 +185,7 @@ impl fmt::Display for Snapshot {
         let mut nodes = Table::new(&["node", "firings", "activations", "busy", "state"]).text_last();
         for (id, node) in self.graph.node_ids().zip(&self.nodes) {
             nodes.row(vec![
-                shown(&*self.graph.node(id).name).to_string(),
+                shown(self.graph.node(id).name()).to_string(),
                 node.firings.to_string(),
                 node.activations.to_string(),
                 units::time(node.busy),

@@ -50,9 +50,11 @@ impl Cause {
         };
         match *self {
             Cause::Items(id) => {
-                format!("items of {}", port(id, &|id| graph.output_name(graph.channel(id).from)))
+                format!("items of {}", port(id, &|id| graph.output_name(graph.channel(id).from())))
             }
-            Cause::Room(id) => format!("room in {}", port(id, &|id| graph.input_name(graph.channel(id).to))),
+            Cause::Room(id) => {
+                format!("room in {}", port(id, &|id| graph.input_name(graph.channel(id).to())))
+            }
             Cause::AnyInput => "an item on any input".to_owned(),
             Cause::Window => "its own tickets in flight".to_owned(),
             Cause::Outside => "an event outside the graph".to_owned(),
@@ -63,8 +65,8 @@ impl Cause {
     /// The node at the other end of the channel, if a channel of the graph is the cause.
     pub fn other_end(&self, graph: &GraphData) -> Option<NodeId> {
         match *self {
-            Cause::Items(id) => graph.channels().get(id.index()).map(|channel| channel.from.0),
-            Cause::Room(id) => graph.channels().get(id.index()).map(|channel| channel.to.0),
+            Cause::Items(id) => graph.channels().get(id.index()).map(|channel| channel.from().0),
+            Cause::Room(id) => graph.channels().get(id.index()).map(|channel| channel.to().0),
             _ => None,
         }
     }
@@ -96,8 +98,8 @@ impl Report {
     /// an activation of it.
     pub fn waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
         let (data, own) = (self.graph.node(node), self.nodes[node.index()].other_waits);
-        let inputs = data.inputs.iter().filter_map(|port| port.channel);
-        let outputs = data.outputs.iter().filter_map(|port| port.channel);
+        let inputs = data.inputs().iter().filter_map(|port| port.channel());
+        let outputs = data.outputs().iter().filter_map(|port| port.channel());
         let items = inputs.map(|id| (Cause::Items(id), self.channels[id.index()].consumer_waited));
         let room = outputs.map(|id| (Cause::Room(id), self.channels[id.index()].producer_waited));
         let own = [

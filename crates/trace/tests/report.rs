@@ -7,7 +7,7 @@ use thalweg_trace::{ChannelReport, Growth, Limit, MemberCounts, NodeWaits, Repor
 /// `read -> squeeze -> write`, where `squeeze` is parallel.
 fn graph() -> GraphData {
     let bytes = Item::of::<u64>();
-    let one = |name: &str| OutPort::new(name, bytes).push(Rate::Static(1));
+    let one = |name: &str| OutPort::new(name, bytes).with_push(Rate::Static(1));
     let mut graph = GraphData::new();
     let read = graph.add(Node::sequential("read").output(one("out")));
     let squeeze = graph.add(Node::parallel("squeeze").input(InPort::new("in", bytes)).output(one("out")));

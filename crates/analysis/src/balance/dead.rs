@@ -27,8 +27,8 @@ pub(super) fn find(graph: &GraphData, balance: &mut Balance) {
     }
     for id in flooded {
         let channel = graph.channel(id);
-        let joins = matches!(graph.router(channel.to.0), Some(Router::Join(_)));
-        if !(joins && balance.dead[balance.class(channel.from.0)]) {
+        let joins = matches!(graph.router(channel.to().0), Some(Router::Join(_)));
+        if !(joins && balance.dead[balance.class(channel.from().0)]) {
             balance.faults.push(RateFault::Flooded { channel: id });
         }
     }
@@ -41,15 +41,15 @@ fn mark_dead(graph: &GraphData, balance: &mut Balance, starved: &[ChannelId]) {
     };
     let ends = |id: ChannelId| {
         let channel = graph.channel(id);
-        (balance.class(channel.from.0), balance.class(channel.to.0))
+        (balance.class(channel.from().0), balance.class(channel.to().0))
     };
     let next = Groups::new(balance.classes(), graph.channel_ids().filter(carries).map(ends));
     let mut faults = Vec::new();
     for &channel in starved {
         let (producer, consumer) = ends(channel);
-        let from = graph.channel(channel).from.0;
+        let from = graph.channel(channel).from().0;
         let by_weight =
-            matches!(graph.router(from), Some(Router::Split(_))) && !graph.node(from).inputs.is_empty();
+            matches!(graph.router(from), Some(Router::Split(_))) && !graph.node(from).inputs().is_empty();
         if !by_weight || reachable(&next, [consumer]).contains(&producer) {
             faults.push(RateFault::Starved { channel });
         }

@@ -25,8 +25,8 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 ///
 /// let item = Item::of::<u8>();
 /// let mut graph = GraphData::new();
-/// let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).push(Rate::Static(2))));
-/// let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).pop(Rate::Static(3))));
+/// let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).with_push(Rate::Static(2))));
+/// let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).with_pop(Rate::Static(3))));
 /// graph.connect((pairs, 0), (triples, 0), Link::default()).unwrap();
 ///
 /// let balance = thalweg_analysis::Balance::of(&graph);
@@ -145,8 +145,8 @@ impl<'a> Solver<'a> {
         while let Some(node) = queue.pop_front() {
             let here = self.graph.node(node);
             channels.clear();
-            channels.extend(here.inputs.iter().filter_map(|port| port.channel));
-            channels.extend(here.outputs.iter().filter_map(|port| port.channel));
+            channels.extend(here.inputs().iter().filter_map(|port| port.channel()));
+            channels.extend(here.outputs().iter().filter_map(|port| port.channel()));
             channels.sort_unstable();
             for &id in &channels {
                 let found = self.visit(id, node, &mut queue);
@@ -161,7 +161,7 @@ impl<'a> Solver<'a> {
     fn visit(&mut self, id: ChannelId, node: NodeId, queue: &mut VecDeque<NodeId>) -> Option<RateFault> {
         let rates = rates(self.graph, id).filter(|rates| rates.relates())?;
         let channel = self.graph.channel(id);
-        let (from, to) = (channel.from.0, channel.to.0);
+        let (from, to) = (channel.from().0, channel.to().0);
         let (push, pop) = (rates.push.later, rates.pop.later);
         let (next, times, by) = if from == node { (to, push, pop) } else { (from, pop, push) };
         let there = self.ratio[node.index()].scale(times, by);

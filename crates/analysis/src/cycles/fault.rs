@@ -9,7 +9,7 @@ const MAX_NAMED: usize = 8;
 /// The fault of an SCC in which no node can fire.
 pub(super) fn of(graph: &GraphData, scc: &Scc) -> Fault {
     let cycle = cycle(scc);
-    let name = |edge: &&Edge| graph.node(scc.nodes[edge.from]).name.to_string();
+    let name = |edge: &&Edge| graph.node(scc.nodes[edge.from]).name().to_string();
     Fault::DeadCycle { nodes: cycle.iter().map(name).collect(), detail: detail(graph, scc, &cycle) }
 }
 

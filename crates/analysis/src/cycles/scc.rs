@@ -69,13 +69,21 @@ impl<'a> Scc<'a> {
             fired: vec![0; nodes.len()],
         };
         for node in nodes {
-            for id in graph.node(*node).outputs.iter().filter_map(|port| port.channel) {
+            for id in graph.node(*node).outputs().iter().filter_map(|port| port.channel()) {
                 let channel = graph.channel(id);
                 let Some(rates) = rates(graph, id).filter(Rates::relates) else { continue };
-                if components.of(channel.to.0) == component {
-                    let (from, to) = (position[node.index()], position[channel.to.0.index()]);
+                if components.of(channel.to().0) == component {
+                    let (from, to) = (position[node.index()], position[channel.to().0.index()]);
                     let [push, pop, peek] = [rates.push, rates.pop, rates.peek].map(|rate| rate.later.into());
-                    scc.add(Edge { id, from, to, push, pop, peek, initial: channel.link.initial as u128 });
+                    scc.add(Edge {
+                        id,
+                        from,
+                        to,
+                        push,
+                        pop,
+                        peek,
+                        initial: channel.link().initial() as u128,
+                    });
                 }
             }
         }

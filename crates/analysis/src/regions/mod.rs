@@ -91,7 +91,7 @@ struct Link {
 fn links(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Link> {
     let link = |id: ChannelId| {
         let channel = graph.channel(id);
-        let (from, to) = (channel.from.0.index(), channel.to.0.index());
+        let (from, to) = (channel.from().0.index(), channel.to().0.index());
         let fixed = match channel_rates(graph, id) {
             ChannelRates::Static(_) => true,
             ChannelRates::Dynamic { .. } => false,
@@ -125,10 +125,11 @@ fn links(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Link> {
 
 /// Whether a node decides how many items it pops, at least one in each firing but the first.
 fn is_taker(graph: &GraphData, node: NodeId) -> bool {
-    let first = |port: &InPort| port.first.map(|first| first.pop);
-    let decides = |port: &InPort| port.pop == Rate::Dynamic || first(port) == Some(Rate::Dynamic);
-    let least = |port: &InPort| port.pop.fixed().or(port.bounds.map(|bounds| bounds.least)).unwrap_or(0);
-    graph.node(node).inputs.iter().any(|port| decides(port) && least(port) > 0)
+    let first = |port: &InPort| port.first().map(|first| first.pop());
+    let decides = |port: &InPort| port.pop() == Rate::Dynamic || first(port) == Some(Rate::Dynamic);
+    let least =
+        |port: &InPort| port.pop().fixed().or(port.bounds().map(|bounds| bounds.least())).unwrap_or(0);
+    graph.node(node).inputs().iter().any(|port| decides(port) && least(port) > 0)
 }
 
 fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Groups<u32> {

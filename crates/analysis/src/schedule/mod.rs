@@ -112,8 +112,8 @@ impl Schedule {
 ///
 /// let item = Item::of::<u8>();
 /// let mut graph = GraphData::new();
-/// let source = graph.add(Node::sequential("source").output(OutPort::new("out", item).push(Rate::Static(1))));
-/// let sum = graph.add(Node::parallel("sum").input(InPort::new("in", item).pop(Rate::Static(2)).peek(5)));
+/// let source = graph.add(Node::sequential("source").output(OutPort::new("out", item).with_push(Rate::Static(1))));
+/// let sum = graph.add(Node::parallel("sum").input(InPort::new("in", item).with_pop(Rate::Static(2)).with_peek(5)));
 /// graph.connect((source, 0), (sum, 0), Link::default()).unwrap();
 ///
 /// let schedule = schedule(&graph).unwrap();
@@ -174,9 +174,9 @@ impl Scheduler<'_> {
         nodes.iter().enumerate().for_each(|(place, node)| self.position[node.index()] = place);
         let line = |id: &ChannelId| {
             let channel = self.graph.channel(*id);
-            let (from, to) = (channel.from.0.index(), channel.to.0.index());
+            let (from, to) = (channel.from().0.index(), channel.to().0.index());
             let rates = rates(self.graph, *id).expect("a region's channels are static");
-            let initial = channel.link.initial as u64;
+            let initial = channel.link().initial() as u64;
             Line { id: *id, from: self.position[from], to: self.position[to], rates, initial }
         };
         let lines = channels.iter().map(line).collect();

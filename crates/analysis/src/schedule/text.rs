@@ -40,7 +40,8 @@ impl Display for Shown<'_> {
         }
         writeln!(f, "buffers")?;
         for (channel, size) in self.graph.channels().iter().zip(&self.schedule.buffers) {
-            let (from, to) = (&self.graph.node(channel.from.0).name, &self.graph.node(channel.to.0).name);
+            let (from, to) =
+                (&self.graph.node(channel.from().0).name(), &self.graph.node(channel.to().0).name());
             match size {
                 Some(size) => writeln!(f, "  {from} -> {to}: {size}")?,
                 None => writeln!(f, "  {from} -> {to}: queue")?,
@@ -54,7 +55,7 @@ impl Shown<'_> {
     fn region(&self, region: &Region, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, " repetitions")?;
         for (node, count) in region.nodes.iter().zip(&region.repetitions) {
-            writeln!(f, "  {} {count}", self.graph.node(*node).name)?;
+            writeln!(f, "  {} {count}", self.graph.node(*node).name())?;
         }
         if !region.init.is_empty() {
             writeln!(f, " init")?;
@@ -68,7 +69,7 @@ impl Shown<'_> {
         for phase in phases {
             write!(f, "{:indent$}", "", indent = 2 * depth)?;
             match phase {
-                Phase::Fire(node, count) => writeln!(f, "{} {count}", self.graph.node(*node).name)?,
+                Phase::Fire(node, count) => writeln!(f, "{} {count}", self.graph.node(*node).name())?,
                 Phase::Repeat(count, phases) => {
                     writeln!(f, "repeat {count}")?;
                     // Repetitions are nested at most twice.

@@ -16,7 +16,7 @@ pub fn verify(graph: &GraphData, schedule: &Schedule) -> Result<(), String> {
             **count > 0 && graph.has_prework(**node) && run.fired[node.index()] == 0
         };
         if let Some((node, _)) = region.nodes.iter().zip(&region.repetitions).find(missed) {
-            return Err(format!("{} has not executed its prework", graph.node(*node).name));
+            return Err(format!("{} has not executed its prework", graph.node(*node).name()));
         }
         let held = run.held.clone();
         for _ in 0..3 {
@@ -43,7 +43,7 @@ fn order(graph: &GraphData, schedule: &Schedule) -> Result<(), String> {
     let cycles = thalweg_analysis::components(graph);
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
-        let (from, to) = (channel.from.0, channel.to.0);
+        let (from, to) = (channel.from().0, channel.to().0);
         let around = cycles.of(from) == cycles.of(to);
         if !around && region[from.index()] > region[to.index()] {
             return Err(format!("channel {} goes back", graph.channel_name(id)));
@@ -56,9 +56,10 @@ fn order(graph: &GraphData, schedule: &Schedule) -> Result<(), String> {
 }
 
 fn is_dynamic(graph: &GraphData, channel: &Channel) -> bool {
-    let output = &graph.node(channel.from.0).outputs[channel.from.1];
-    let input = &graph.node(channel.to.0).inputs[channel.to.1];
-    let rates = [Some(output.push), output.first, Some(input.pop), input.first.map(|first| first.pop)];
+    let output = &graph.node(channel.from().0).outputs()[channel.from().1];
+    let input = &graph.node(channel.to().0).inputs()[channel.to().1];
+    let rates =
+        [Some(output.push()), output.first(), Some(input.pop()), input.first().map(|first| first.pop())];
     rates.contains(&Some(Rate::Dynamic))
 }
 
@@ -76,11 +77,11 @@ impl<'a> Run<'a> {
     fn new(graph: &'a GraphData, schedule: &Schedule) -> Run<'a> {
         let region = schedule.region_of();
         let inside = |channel: &Channel| {
-            let same = region[channel.from.0.index()] == region[channel.to.0.index()];
+            let same = region[channel.from().0.index()] == region[channel.to().0.index()];
             same && !is_dynamic(graph, channel)
         };
         let inside = graph.channels().iter().map(inside).collect();
-        let held: Vec<u64> = graph.channels().iter().map(|channel| channel.link.initial as u64).collect();
+        let held: Vec<u64> = graph.channels().iter().map(|channel| channel.link().initial() as u64).collect();
         Run { graph, inside, fired: vec![0; graph.nodes().len()], most: held.clone(), held }
     }
 
@@ -99,19 +100,19 @@ impl<'a> Run<'a> {
         self.fired[node.index()] += 1;
         let fired = self.graph.node(node);
         let is_inside = |id: &ChannelId| self.inside[id.index()];
-        for port in &fired.inputs {
-            let Some(id) = port.channel.filter(is_inside) else { continue };
+        for port in fired.inputs() {
+            let Some(id) = port.channel().filter(is_inside) else { continue };
             let (pop, peek) =
-                port.first.filter(|_| first).map_or((port.pop, port.peek), |it| (it.pop, it.peek));
+                port.first().filter(|_| first).map_or((port.pop(), port.peek()), |it| (it.pop(), it.peek()));
             let (pop, held) = (pop.fixed().unwrap(), &mut self.held[id.index()]);
             if *held < peek.max(pop) {
-                return Err(format!("{} needs {peek} items, but the channel holds {held}", fired.name));
+                return Err(format!("{} needs {peek} items, but the channel holds {held}", fired.name()));
             }
             *held -= pop;
         }
-        for port in &fired.outputs {
-            let Some(id) = port.channel.filter(is_inside) else { continue };
-            let push = port.first.filter(|_| first).unwrap_or(port.push);
+        for port in fired.outputs() {
+            let Some(id) = port.channel().filter(is_inside) else { continue };
+            let push = port.first().filter(|_| first).unwrap_or(port.push());
             self.held[id.index()] += push.fixed().unwrap();
             self.most[id.index()] = self.most[id.index()].max(self.held[id.index()]);
         }
@@ -122,7 +123,7 @@ impl<'a> Run<'a> {
         for (node, count) in region.nodes.iter().zip(&region.repetitions) {
             let fired = self.fired[node.index()] - before[node.index()];
             if fired != *count {
-                return Err(format!("{} fires {fired} times, not {count}", self.graph.node(*node).name));
+                return Err(format!("{} fires {fired} times, not {count}", self.graph.node(*node).name()));
             }
         }
         Ok(())

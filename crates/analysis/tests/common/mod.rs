@@ -29,12 +29,12 @@ pub fn graph(nodes: usize, wires: &[Wire]) -> GraphData {
     }
     for (i, wire) in wires.iter().enumerate() {
         let (from, to) = (NodeId(wire.from as u32), NodeId(wire.to as u32));
-        let output = OutPort::new(format!("o{i}"), item).push(Rate::Static(wire.push));
-        let input = InPort::new(format!("i{i}"), item).pop(Rate::Static(wire.pop)).peek(wire.peek);
-        graph.node_mut(from).outputs.push(output);
-        graph.node_mut(to).inputs.push(input);
-        let ports = (graph.node(from).outputs.len() - 1, graph.node(to).inputs.len() - 1);
-        let link = Link { initial: wire.initial, ..Link::default() };
+        let output = OutPort::new(format!("o{i}"), item).with_push(Rate::Static(wire.push));
+        let input = InPort::new(format!("i{i}"), item).with_pop(Rate::Static(wire.pop)).with_peek(wire.peek);
+        graph.node_mut(from).outputs_mut().push(output);
+        graph.node_mut(to).inputs_mut().push(input);
+        let ports = (graph.node(from).outputs().len() - 1, graph.node(to).inputs().len() - 1);
+        let link = Link::default().with_initial(wire.initial);
         graph.connect((from, ports.0), (to, ports.1), link).unwrap();
     }
     graph
@@ -43,7 +43,7 @@ pub fn graph(nodes: usize, wires: &[Wire]) -> GraphData {
 /// Makes both ends of a channel dynamic.
 #[allow(dead_code, reason = "each test file is a crate, and not all of them use it")]
 pub fn make_dynamic(graph: &mut GraphData, channel: ChannelId) {
-    let (from, to) = (graph.channel(channel).from, graph.channel(channel).to);
-    graph.node_mut(from.0).outputs[from.1].push = Rate::Dynamic;
-    graph.node_mut(to.0).inputs[to.1].pop = Rate::Dynamic;
+    let (from, to) = (graph.channel(channel).from(), graph.channel(channel).to());
+    *graph.node_mut(from.0).outputs_mut()[from.1].push_mut() = Rate::Dynamic;
+    *graph.node_mut(to.0).inputs_mut()[to.1].pop_mut() = Rate::Dynamic;
 }

@@ -168,7 +168,7 @@ fn state(now: &Snapshot, node: NodeId) -> String {
 
 /// The name of a node, escaped.
 fn name(now: &Snapshot, node: NodeId) -> String {
-    shown(&*now.graph().node(node).name).to_string()
+    shown(now.graph().node(node).name()).to_string()
 }
 
 /// A bar of `width` characters. It shows something if the channel has an item, and a gap unless it is full.

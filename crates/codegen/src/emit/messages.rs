@@ -64,7 +64,7 @@ impl Writer<'_> {
              first = until;\n    }}\n}}\n",
             kept = self.kept[&node],
         );
-        let about = format!("{}, handling its messages", self.compiled.flat.node(NodeId(node)).name);
+        let about = format!("{}, handling its messages", self.compiled.flat.node(NodeId(node)).name());
         Ok(self.functions.name("heard", "__attribute__((noinline)) void", &about, text))
     }
 
@@ -89,7 +89,7 @@ impl Writer<'_> {
              while ((args = env->take(env, node, fields->fired + f + 1, &handler)))\n        switch (handler) {{\n\
              {cases}        }}\n}}\n"
         );
-        let about = format!("{}, its handlers", self.compiled.flat.node(NodeId(node)).name);
+        let about = format!("{}, its handlers", self.compiled.flat.node(NodeId(node)).name());
         Ok(self.functions.name("letters", "__attribute__((cold, noinline)) void", &about, text))
     }
 

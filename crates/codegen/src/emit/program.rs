@@ -171,7 +171,7 @@ impl Writer<'_> {
         let (head, body) = made.rest.split_once("{\n").unwrap_or((&made.rest, ""));
         let text = format!("{head}{{\n{}{body}", made.tables);
         let stem = ["work", "prework", "handler"][which.min(2) as usize];
-        self.functions.name(stem, kind, &self.compiled.flat.node(NodeId(node)).name, text)
+        self.functions.name(stem, kind, self.compiled.flat.node(NodeId(node)).name(), text)
     }
 
     fn exports(&mut self) {

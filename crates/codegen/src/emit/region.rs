@@ -100,7 +100,7 @@ impl Writer<'_> {
         let codes = self.codes[nodes[0].0 as usize].as_ref();
         let after_prework = codes.is_some_and(|codes| codes.prework.is_some());
         let members = PackCode { pack, kept, after_prework, most: self.lanes };
-        let name = self.compiled.flat.node(nodes[0]).name.replace("*/", "* /");
+        let name = self.compiled.flat.node(nodes[0]).name().replace("*/", "* /");
         let _ = writeln!(out, "\n/* SIMD pack of {name} and {} isomorphic filters */", nodes.len() - 1);
         let _ = writeln!(
             out,

@@ -65,7 +65,7 @@ impl Writer<'_> {
         let (flat, region) = (&self.compiled.flat, (region, &self.compiled.schedule.regions[region]));
         let outside = |channel: &ChannelId| {
             let channel = flat.channel(*channel);
-            !channel.link.feedback && !region.1.nodes.contains(&channel.from.0)
+            !channel.link().feedback() && !region.1.nodes.contains(&channel.from().0)
         };
         let there = |ChannelId(at): ChannelId, items: u64| {
             format!("state->queues[{at}].written - state->queues[{at}].read >= {items}")

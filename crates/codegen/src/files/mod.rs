@@ -212,7 +212,7 @@ impl Writer {
 }
 
 fn fault(compiled: &Compiled, node: NodeId, error: &std::io::Error) -> Stop {
-    let (span, name) = (compiled.flat.span(node), &compiled.flat.node(node).name);
+    let (span, name) = (compiled.flat.span(node), &compiled.flat.node(node).name());
     Stop::Fault(Box::new(Diagnostic::new(span, format!("`{name}`: {error}"))))
 }
 

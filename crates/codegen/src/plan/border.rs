@@ -34,16 +34,16 @@ pub(super) fn borders(
     let flat = &facts.compiled.flat;
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (at, channel) in flat.channels().iter().enumerate() {
-        let (inside, side) = match (facts.has(channel.from.0), facts.has(channel.to.0)) {
-            (false, true) => (channel.to.0, &mut inputs),
-            (true, false) => (channel.from.0, &mut outputs),
+        let (inside, side) = match (facts.has(channel.from().0), facts.has(channel.to().0)) {
+            (false, true) => (channel.to().0, &mut inputs),
+            (true, false) => (channel.from().0, &mut outputs),
             _ => continue,
         };
         match border(facts, views, buffers, ChannelId(at as u32)) {
             Some(border) => side.extend(border),
             None => match in_the_way(facts, kept, inside) {
                 Some(other) => return Ok(Err(other)),
-                None => return Err(format!("no access pattern found for `{}`", flat.node(inside).name)),
+                None => return Err(format!("no access pattern found for `{}`", flat.node(inside).name())),
             },
         }
     }
@@ -68,7 +68,7 @@ fn border(
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
     // Files are read and written through a buffer of this part.
     let ends = facts.compiled.flat.channel(channel);
-    let inside = if facts.has(ends.to.0) { ends.to.0 } else { ends.from.0 };
+    let inside = if facts.has(ends.to().0) { ends.to().0 } else { ends.from().0 };
     let direct = alone && view.buffer == channel && in_line && !facts.is_end(inside);
     let ahead = (now.1 - now.0) as u64;
     Some(Some(Border { channel, port: Port { buffer, items: items_at }, items: items as u64, ahead, direct }))

@@ -69,14 +69,16 @@ pub(crate) fn held(facts: &Facts<'_>, channel: ChannelId, steady: u64) -> (i64, 
     let fired = |node: thalweg_lang::flat::NodeId| {
         facts.begun[node.0 as usize] + steady * facts.firings[node.0 as usize]
     };
-    match (facts.has(ends.from.0), facts.has(ends.to.0)) {
-        (true, true) => (facts.popped(channel, fired(ends.to.0)), facts.pushed(channel, fired(ends.from.0))),
+    match (facts.has(ends.from().0), facts.has(ends.to().0)) {
+        (true, true) => {
+            (facts.popped(channel, fired(ends.to().0)), facts.pushed(channel, fired(ends.from().0)))
+        }
         (false, true) => {
-            let read = facts.popped(channel, fired(ends.to.0));
+            let read = facts.popped(channel, fired(ends.to().0));
             (read, read + facts.ahead(channel))
         }
         (true, false) => {
-            let written = facts.pushed(channel, fired(ends.from.0));
+            let written = facts.pushed(channel, fired(ends.from().0));
             (written, written)
         }
         (false, false) => (0, 0),
@@ -90,7 +92,8 @@ pub(super) fn holding(facts: &Facts<'_>, views: &[Option<View>]) -> Vec<ChannelI
     let holds = |at: &usize| {
         let channel = ChannelId(*at as u32);
         let (first, last) = held(facts, channel, 0);
-        facts.has(flat.channel(channel).to.0) && (first < last || !facts.has(flat.channel(channel).from.0))
+        facts.has(flat.channel(channel).to().0)
+            && (first < last || !facts.has(flat.channel(channel).from().0))
     };
     let placed = (0..views.len()).filter(|at| views[*at].is_some());
     placed.filter(holds).map(|at| ChannelId(at as u32)).collect()

@@ -19,7 +19,7 @@ pub(crate) fn moves_of(flat: &Flat, node: NodeId) -> Vec<[u64; 5]> {
     match flat.kind(node) {
         NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
         NodeKind::Split(Weights::Duplicate) => {
-            (0..flat.node(node).outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
+            (0..flat.node(node).outputs().len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
         }
         NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
         NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),

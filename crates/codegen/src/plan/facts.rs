@@ -56,16 +56,16 @@ impl<'a> Facts<'a> {
     /// Items pushed to a channel after this many firings of its producer, the initial ones included.
     pub(crate) fn pushed(&self, channel: ChannelId, firings: u64) -> i64 {
         let flat = &self.compiled.flat;
-        let (from, port) = flat.channel(channel).from;
+        let (from, port) = flat.channel(channel).from();
         let push = |firing| flat.push(from, port, firing);
-        flat.channel(channel).link.initial as i64
+        flat.channel(channel).link().initial() as i64
             + Facts::total(push(Firing::First), push(Firing::Later), firings)
     }
 
     /// Items popped from a channel after this many firings of its consumer.
     pub(crate) fn popped(&self, channel: ChannelId, firings: u64) -> i64 {
         let flat = &self.compiled.flat;
-        let (to, port) = flat.channel(channel).to;
+        let (to, port) = flat.channel(channel).to();
         let pop = |firing| flat.pop(to, port, firing);
         Facts::total(pop(Firing::First), pop(Firing::Later), firings)
     }
@@ -73,7 +73,7 @@ impl<'a> Facts<'a> {
     /// Items that a channel's consumer peeks at beyond those that it pops.
     pub(crate) fn ahead(&self, channel: ChannelId) -> i64 {
         let flat = &self.compiled.flat;
-        let (to, port) = flat.channel(channel).to;
+        let (to, port) = flat.channel(channel).to();
         let (pop, peek) = (flat.pop(to, port, Firing::Later), flat.peek(to, port, Firing::Later));
         peek.saturating_sub(pop.unwrap_or(0)) as i64
     }
@@ -125,8 +125,8 @@ pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
 
 /// The nodes of each feedback loop, as a range, since nodes are in data-flow order.
 pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
-    let back = facts.compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
-    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
+    let back = facts.compiled.flat.channels().iter().filter(|channel| channel.link().feedback());
+    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to().0.0, channel.from().0.0)).collect();
     spans.sort_unstable();
     let mut merged: Vec<(u32, u32)> = Vec::new();
     for span in spans {

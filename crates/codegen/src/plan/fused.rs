@@ -121,7 +121,7 @@ fn is_inside(
     let own = |(at, view): (usize, &Option<View>)| {
         let channel = flat.channel(ChannelId(at as u32));
         let here = view.as_ref().is_some_and(|view| view.buffer == buffers[buffer].channel);
-        !here || (facts.has(channel.from.0) && facts.has(channel.to.0))
+        !here || (facts.has(channel.from().0) && facts.has(channel.to().0))
     };
     buffers[buffer].keep == 0
         && buffers[buffer].advance > 0

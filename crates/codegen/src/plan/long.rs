@@ -58,7 +58,7 @@ fn rounds_at_once(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
     let mut most = i64::MAX;
     for (at, channel) in flat.channels().iter().enumerate() {
         let within = |node: NodeId| (span.0..=span.1).contains(&node.0);
-        if !within(channel.from.0) || !within(channel.to.0) {
+        if !within(channel.from().0) || !within(channel.to().0) {
             continue;
         }
         let id = ChannelId(at as u32);
@@ -68,7 +68,7 @@ fn rounds_at_once(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
         if spare < 0 {
             return 0;
         }
-        if channel.link.feedback && each > 0 {
+        if channel.link().feedback() && each > 0 {
             most = most.min(spare / each);
         }
     }

@@ -159,7 +159,7 @@ impl Merged {
         let flat = &facts.compiled.flat;
         let done = |output: ChannelId| {
             let first = self.of(output);
-            flat.channel(first).from.0 != node
+            flat.channel(first).from().0 != node
                 && views[first.0 as usize].is_some()
                 && views[first.0 as usize] == views[output.0 as usize]
         };
@@ -211,7 +211,7 @@ fn phases(facts: &Facts<'_>) -> Vec<Option<usize>> {
 /// Whether a node's outputs hold items before anything runs.
 fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
     let flat = &facts.compiled.flat;
-    flat.outputs(node).any(|output| flat.channel(output).link.initial > 0)
+    flat.outputs(node).any(|output| flat.channel(output).link().initial() > 0)
 }
 
 fn can_be_merged(code: &NodeCode) -> bool {

@@ -141,24 +141,25 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     let flat = &facts.compiled.flat;
     let mut kept: Vec<bool> = facts.inside.iter().map(|inside| !inside).collect();
     for (at, channel) in flat.channels().iter().enumerate() {
-        if !facts.has(channel.from.0) || !facts.has(channel.to.0) {
+        if !facts.has(channel.from().0) || !facts.has(channel.to().0) {
             continue;
         }
         let starts =
             |node: NodeId| matches!(flat.kind(node), NodeKind::Split(_)) || facts.delay(node).is_some();
-        if channel.link.initial > 0 && starts(channel.from.0) {
-            kept[channel.from.0.index()] = true;
+        if channel.link().initial() > 0 && starts(channel.from().0) {
+            kept[channel.from().0.index()] = true;
         }
-        if !matches!(flat.kind(channel.to.0), NodeKind::Join(_)) {
+        if !matches!(flat.kind(channel.to().0), NodeKind::Join(_)) {
             continue;
         }
         let mut up = ChannelId(at as u32);
-        while facts.delay(flat.channel(up).from.0).is_some() && !kept[flat.channel(up).from.0.index()] {
-            up = flat.input(flat.channel(up).from.0).expect("a filter that forwards its input");
+        while facts.delay(flat.channel(up).from().0).is_some() && !kept[flat.channel(up).from().0.index()] {
+            up = flat.input(flat.channel(up).from().0).expect("a filter that forwards its input");
         }
-        let from = flat.channel(up).from.0;
+        let from = flat.channel(up).from().0;
         if facts.has(from) && matches!(flat.kind(from), NodeKind::Split(_)) {
-            let copies = if facts.delay(channel.from.0).is_some() { channel.from.0 } else { channel.to.0 };
+            let copies =
+                if facts.delay(channel.from().0).is_some() { channel.from().0 } else { channel.to().0 };
             kept[copies.0 as usize] = true;
         }
     }

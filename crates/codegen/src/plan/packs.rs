@@ -138,8 +138,8 @@ impl Finder<'_> {
         let plain = !fails(&codes.work) && codes.work.formats.is_empty() && codes.handlers.is_empty();
         let own = |port: &Port| port.items.window > 0;
         plain
-            && flat.inputs.len() <= 1
-            && flat.outputs.len() == 1
+            && flat.inputs().len() <= 1
+            && flat.outputs().len() == 1
             && actor.inputs.iter().chain(&actor.outputs).all(own)
     }
 

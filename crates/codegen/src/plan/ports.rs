@@ -56,7 +56,7 @@ pub(super) fn actors(
             (Some(inputs), Some(outputs)) => actors.push(Actor { node: *node, inputs, outputs, firings }),
             _ => match in_the_way(facts, kept, *node) {
                 Some(other) => return Ok(Err(other)),
-                None => return Err(format!("no access pattern found for `{}`", flat.node(*node).name)),
+                None => return Err(format!("no access pattern found for `{}`", flat.node(*node).name())),
             },
         }
     }
@@ -76,8 +76,8 @@ pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Opti
     let mut at = 0;
     while let Some(node) = next.get(at).copied() {
         at += 1;
-        let before = flat.inputs(node).map(|channel| flat.channel(channel).from.0);
-        let after = flat.outputs(node).map(|channel| flat.channel(channel).to.0);
+        let before = flat.inputs(node).map(|channel| flat.channel(channel).from().0);
+        let after = flat.outputs(node).map(|channel| flat.channel(channel).to().0);
         for other in before.chain(after) {
             if std::mem::replace(&mut seen[other.0 as usize], true) || kept[other.0 as usize] {
                 continue;
@@ -100,7 +100,7 @@ fn side(
     takes: bool,
 ) -> Option<Port> {
     let flat = &facts.compiled.flat;
-    let (node, port) = if takes { flat.channel(channel).to } else { flat.channel(channel).from };
+    let (node, port) = if takes { flat.channel(channel).to() } else { flat.channel(channel).from() };
     let later = Firing::Later;
     let begun = facts.begun[node.0 as usize];
     let (moved, window, first) = if takes {

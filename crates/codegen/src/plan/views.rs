@@ -36,7 +36,7 @@ impl View {
 /// The view of each channel near the region; `None` where it has none.
 pub(super) fn views(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<View>> {
     let flat = &facts.compiled.flat;
-    let ends = |channel: ChannelId| [flat.channel(channel).from.0, flat.channel(channel).to.0];
+    let ends = |channel: ChannelId| [flat.channel(channel).from().0, flat.channel(channel).to().0];
     let near = |channel: ChannelId| ends(channel).into_iter().any(|node| facts.has(node));
     let all = flat.graph.channel_ids();
     all.map(|channel| if near(channel) { view(facts, kept, channel) } else { None }).collect()
@@ -50,14 +50,14 @@ fn view(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<View> {
     let mut mappings = vec![Mapping::Shift(-delay)];
     loop {
         let (last, delay) = behind_identities(facts, kept, buffer);
-        let (from, to) = (flat.channel(buffer).from.0, flat.channel(last).to.0);
+        let (from, to) = (flat.channel(buffer).from().0, flat.channel(last).to().0);
         if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (flat.kind(to), goes(to)) {
-            let port = flat.channel(last).to.1;
+            let port = flat.channel(last).to().1;
             mappings.extend([Mapping::Shift(delay), round_robin(weights, port)?]);
             buffer = flat.output(to)?;
-            mappings.push(Mapping::Shift(flat.channel(buffer).link.initial as i64));
+            mappings.push(Mapping::Shift(flat.channel(buffer).link().initial() as i64));
         } else if let (NodeKind::Split(weights), true) = (flat.kind(from), goes(from)) {
-            let port = flat.channel(buffer).from.1;
+            let port = flat.channel(buffer).from().1;
             if let Weights::RoundRobin(weights) = weights {
                 mappings.push(round_robin(weights, port)?);
             }
@@ -75,7 +75,7 @@ fn view(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<View> {
 fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
-        let from = flat.channel(channel).from.0;
+        let from = flat.channel(channel).from().0;
         let Some(delay) = facts.delay(from).filter(|_| !kept[from.0 as usize]) else { return (channel, all) };
         channel = flat.input(from).expect("a filter that forwards its input");
         all += delay;
@@ -86,7 +86,7 @@ fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -
 fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
-        let to = flat.channel(channel).to.0;
+        let to = flat.channel(channel).to().0;
         let Some(delay) = facts.delay(to).filter(|_| !kept[to.0 as usize]) else { return (channel, all) };
         channel = flat.output(to).expect("a filter that forwards its input");
         all += delay;

@@ -132,7 +132,7 @@ fn why(compiled: &Compiled, blocked: Blocked<Option<Stop>>) -> Result<Flow, Stop
         Blocked::Failed(None) => Ok(Flow::Over),
         Blocked::Failed(Some(stop)) => Err(stop),
         Blocked::Cycle(node) => {
-            let message = format!("`{}`: it waits for itself", compiled.flat.node(node).name);
+            let message = format!("`{}`: it waits for itself", compiled.flat.node(node).name());
             Err(Stop::Fault(Box::new(Diagnostic::new(compiled.flat.span(node), message))))
         }
     }

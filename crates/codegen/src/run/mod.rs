@@ -246,7 +246,7 @@ impl Native {
     fn name_of(&self, nodes: &[NodeId]) -> String {
         let whole = format!("{}.", self.compiled.tree.root.name);
         let name = |node: &NodeId| {
-            let name = &self.compiled.flat.node(*node).name;
+            let name = &self.compiled.flat.node(*node).name();
             name.strip_prefix(&whole).unwrap_or(name).to_owned()
         };
         match (nodes.iter().min(), nodes.iter().max()) {
@@ -637,7 +637,7 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
         return Stop::Output(format!(
             "`{}` moves more than half a billion items in one firing: pop and push fewer items in each firing",
-            node.name
+            node.name()
         ));
     };
     let why = refused.unwrap_or_else(|| {
@@ -645,7 +645,7 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
         let why = why.replace("{1} items were", &counted_were(args[1]));
         why.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string())
     });
-    let message = format!("`{}`, in firing {}: {why}", node.name, failure.firing);
+    let message = format!("`{}`, in firing {}: {why}", node.name(), failure.firing);
     Stop::Fault(Box::new(Diagnostic::new(site.span, message)))
 }
 

@@ -39,7 +39,7 @@ impl Run<'_> {
             let Some(buffer) = plan.buffers.iter().position(|buffer| buffer.channel == view.buffer) else {
                 continue;
             };
-            let inside = facts.has(self.native.compiled.flat.channel(channel).from.0);
+            let inside = facts.has(self.native.compiled.flat.channel(channel).from().0);
             let items =
                 if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
             let (bytes, info) = (plan.buffers[buffer].bytes, &plan.buffers[buffer]);
@@ -61,7 +61,7 @@ impl Run<'_> {
             let Some(view) = plan.views[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
             let (from, to) = held(facts, channel, steady);
-            let starts_here = facts.has(self.native.compiled.flat.channel(channel).from.0);
+            let starts_here = facts.has(self.native.compiled.flat.channel(channel).from().0);
             let mut items = Vec::new();
             if from < to {
                 let Some(buffer) = plan.buffers.iter().position(|buffer| buffer.channel == view.buffer)

@@ -115,13 +115,13 @@ impl<'a> Region<'a> {
         crate::plan::count(&region.init, 1, &mut begun);
         crate::plan::count(&region.steady, 1, &mut firings);
         let flows = region.nodes.iter().copied().filter(|node| native.waits[node.0 as usize].is_some());
-        let outside = |channel| !region.nodes.contains(&flat.channel(channel).from.0);
+        let outside = |channel| !region.nodes.contains(&flat.channel(channel).from().0);
         let (takers, givers) = flows.partition(|node| flat.inputs(*node).any(outside));
         let mut source = true;
         for node in &region.nodes {
             for input in flat.inputs(*node) {
                 let channel = flat.channel(input);
-                source &= channel.link.feedback || region.nodes.contains(&channel.from.0);
+                source &= channel.link().feedback() || region.nodes.contains(&channel.from().0);
             }
         }
         let mut counts = Vec::with_capacity(nodes);

@@ -29,11 +29,12 @@ impl Run<'_> {
         let fused = matches!(&self.native.parts[..], [part] if part.plan.is_some()) && !self.native.flows();
         for (at, channel) in compiled.flat.channels().iter().enumerate() {
             let id = ChannelId(at as u32);
-            if fused && channel.link.initial == 0 {
+            if fused && channel.link().initial() == 0 {
                 self.state.queues()[at].mask = -1;
                 continue;
             }
-            let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.link.initial as u64) + 1;
+            let mut room =
+                compiled.schedule.buffers[at].unwrap_or(0).max(channel.link().initial() as u64) + 1;
             if self.native.rings() {
                 room += self.native.parts[0].scale * self.through(0, id);
             }
@@ -49,7 +50,7 @@ impl Run<'_> {
     /// Items that go through a channel in a steady state.
     pub(super) fn through(&self, stage: usize, channel: ChannelId) -> u64 {
         let (flat, (from, port)) =
-            (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from);
+            (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from());
         let push = flat.push(from, port, Firing::Later).unwrap_or(0);
         push * self.stages[stage].facts.firings[from.0 as usize]
     }
@@ -178,7 +179,7 @@ impl Run<'_> {
                 let flat = &self.native.compiled.flat;
                 self.state
                     .flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around)
-                    .map_err(|why| Stop::Output(format!("`{}`: {why}", flat.node(node).name)))?
+                    .map_err(|why| Stop::Output(format!("`{}`: {why}", flat.node(node).name())))?
             }
         };
         self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
@@ -262,7 +263,7 @@ impl Run<'_> {
         while std::mem::take(&mut goes_on) {
             for node in 0..flat.nodes().len() as u32 {
                 let node = NodeId(node);
-                let takes = flat.inputs(node).any(|input| !flat.channel(input).link.feedback);
+                let takes = flat.inputs(node).any(|input| !flat.channel(input).link().feedback());
                 if takes && !interrupted() && self.fire_some(node, u64::from(u32::MAX))? > 0 {
                     goes_on = true;
                 }

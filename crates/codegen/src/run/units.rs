@@ -62,7 +62,7 @@ impl Planned {
         options.plan_with(move |graph, mut plan| {
             let bodies = graph.node_ids().skip(1).zip(&workers);
             let bound = bodies.filter(|(node, _)| {
-                graph.node(*node).kind != Kind::Parallel && !plan.own_threads().contains(node)
+                graph.node(*node).kind() != Kind::Parallel && !plan.own_threads().contains(node)
             });
             let bound: Vec<_> = bound.map(|(node, worker)| (node, *worker)).collect();
             plan.affinity_mut().extend(bound);
@@ -85,7 +85,7 @@ impl Native {
                     NodeKind::Split(_) | NodeKind::Join(_) => true,
                 };
                 if free && loops.members(loops.of(node)).len() == 1 {
-                    graph.node_mut(node).kind = Kind::Parallel;
+                    *graph.node_mut(node).kind_mut() = Kind::Parallel;
                 }
             }
             graph
@@ -136,7 +136,7 @@ impl Native {
     }
 
     fn regions(&self) -> Vec<Unit> {
-        let parallel = |node: &NodeId| self.graph().node(*node).kind == Kind::Parallel;
+        let parallel = |node: &NodeId| self.graph().node(*node).kind() == Kind::Parallel;
         let unit = |nodes: &Vec<NodeId>| {
             let stateless = nodes.iter().all(|node| parallel(node) || self.is_end(*node));
             Unit { nodes: nodes.clone(), cost: 0, stateless }
@@ -167,8 +167,8 @@ impl Native {
         }
         // Nodes are in data-flow order.
         for node in flat.graph.node_ids() {
-            let producers = flat.inputs(node).filter(|input| !flat.channel(*input).link.feedback);
-            let producers = producers.filter_map(|input| unit_of[flat.channel(input).from.0.index()]);
+            let producers = flat.inputs(node).filter(|input| !flat.channel(*input).link().feedback());
+            let producers = producers.filter_map(|input| unit_of[flat.channel(input).from().0.index()]);
             let at = unit_of[node.index()].or_else(|| producers.max()).unwrap_or(0);
             unit_of[node.index()] = Some(at);
             units[at].nodes.push(node);

@@ -67,14 +67,14 @@ pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: 
 fn bodies_execute_all_units(report: &Report, program: &Program, name: &str) {
     let executed = program.bodies().iter().flat_map(|(_, units)| units.clone());
     assert!(executed.eq(0..program.units().all.len()), "{name}: {:?}", program.bodies());
-    let root = report.graph().node(NodeId(0)).name.to_string();
+    let root = report.graph().node(NodeId(0)).name().to_string();
     for (node, units) in program.bodies() {
         let nodes = || program.units().all[units.clone()].iter().flat_map(|unit| &unit.nodes);
         let of_graph = |node: &NodeId| {
-            let name = &program.graph().node(*node).name;
+            let name = program.graph().node(*node).name();
             name.strip_prefix(&format!("{root}.")).unwrap_or(name).to_owned()
         };
-        let body = &report.graph().node(*node).name;
+        let body = report.graph().node(*node).name();
         let names: Vec<_> = body.split(" .. ").map(|name| name.split('#').next().unwrap().trim()).collect();
         let has = |name: &str| nodes().any(|node| of_graph(node) == name);
         assert!(*node == NodeId(0) || names.iter().all(|name| has(name)), "{name}: {body}: {names:?}");

@@ -44,7 +44,7 @@ fn each_region_is_a_body_without_copies_and_two_threads_work() {
     // Under `auto` a run on a loaded machine may use one of its threads.
     let threads = Threads::of(thalweg::Options::new().threads(2).policy("pss"));
     let report = report(&three_regions(1000), 1_000_000, &threads);
-    let names: Vec<_> = report.graph().nodes().iter().map(|node| node.name.to_string()).collect();
+    let names: Vec<_> = report.graph().nodes().iter().map(|node| node.name().to_string()).collect();
     assert_eq!(names.len(), 1 + 3, "{names:?}");
     let busy = report.workers()[..2].iter().map(|worker| worker.application());
     assert!(busy.clone().all(|busy| busy > Duration::from_millis(1)), "{:?}", report.workers());

@@ -198,7 +198,7 @@ fn ends(compiled: &Compiled) -> bool {
     let region_of = compiled.schedule.region_of();
     let mut first = vec![true; compiled.schedule.regions.len()];
     for channel in compiled.flat.channels() {
-        let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
+        let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
         first[to] &= from == to;
     }
     let regions = compiled.schedule.regions.iter().zip(first).filter(|(_, first)| *first);

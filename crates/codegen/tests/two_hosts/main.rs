@@ -101,8 +101,8 @@ impl<P: Policy> FeedWhenIdle<'_, P> {
 
     /// Waits until the end of a source has made its consumer claimable, unless the consumer has ended already.
     fn wait_for_end<H: Host<P::Shared>>(&self, source: NodeId, me: &Feeder<P::Local>, host: &H) {
-        for channel in self.model.graph.node(source).outputs.iter().filter_map(|port| port.channel) {
-            let consumer = self.model.graph.channel(channel).to.0;
+        for channel in self.model.graph.node(source).outputs().iter().filter_map(|port| port.channel()) {
+            let consumer = self.model.graph.channel(channel).to().0;
             while !host.claimable(consumer) && !me.ended.contains(&consumer) {
                 std::thread::yield_now();
             }
@@ -183,7 +183,7 @@ enum Extent {
 
 impl Extent {
     fn of(self, mut entries: Vec<Entry>, graph: &GraphData) -> Vec<Entry> {
-        let ends = |entry: &Entry| matches!(entry.last, Some((node, Event::Done)) if graph.node(node).inputs.len() > 1);
+        let ends = |entry: &Entry| matches!(entry.last, Some((node, Event::Done)) if graph.node(node).inputs().len() > 1);
         if self == Extent::UntilAJoinerEnds {
             entries.truncate(entries.iter().position(ends).unwrap_or(entries.len()));
         }
@@ -309,14 +309,12 @@ fn on_dynamic_rates() {
 }
 
 /// Room for all items that the bursts of a test leave in front of a consumer.
-const BURST: Link = Link { capacity: Some(1000), ..DEFAULT };
-const DEFAULT: Link =
-    Link { capacity: None, initial: 0, feedback: false, weighed: false, limits: false, owns: false };
+const BURST: usize = 1000;
 
 /// A starving source in front of `to`.
 fn starve(model: &mut Model, to: NodeId, pop: Ratio, bursts: &[u64]) {
     let source = model.starving(&format!("bursts{}", model.nodes.len()), bursts);
-    model.join_rated((source, Ratio::ONE), (to, pop), BURST);
+    model.join_rated((source, Ratio::ONE), (to, pop), Link::default().with_capacity(BURST));
 }
 
 /// The worker idles between bursts, some of which are too short for a firing.

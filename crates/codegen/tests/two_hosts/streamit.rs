@@ -16,9 +16,9 @@ pub fn model(program: &Compiled, firings: u64, capacity: usize) -> Option<Model>
     let mut model = Model::new().capacity(capacity);
     let graph = &program.flat.graph;
     for id in graph.node_ids() {
-        let mut node = Node::sequential(graph.node(id).name.clone());
-        node.inputs.extend(graph.node(id).inputs.iter().map(input));
-        node.outputs.extend(graph.node(id).outputs.iter().map(output));
+        let mut node = Node::sequential(graph.node(id).name());
+        node.inputs_mut().extend(graph.node(id).inputs().iter().map(input));
+        node.outputs_mut().extend(graph.node(id).outputs().iter().map(output));
         model.graph.add(node);
         model.nodes.push(behaviour(
             graph,
@@ -29,26 +29,26 @@ pub fn model(program: &Compiled, firings: u64, capacity: usize) -> Option<Model>
     for (channel, needed) in graph.channels().iter().zip(&program.schedule.buffers) {
         let least = needed.and_then(|items| usize::try_from(items).ok()).unwrap_or(0);
         let capacity = Some(capacity.max(least));
-        let link = Link { capacity, initial: channel.link.initial, ..Link::default() };
-        model.graph.connect(channel.from, channel.to, link).expect("the ports of the program's graph");
+        let link = Link::default().with_capacity(capacity).with_initial(channel.link().initial());
+        model.graph.connect(channel.from(), channel.to(), link).expect("the ports of the program's graph");
     }
     Some(model)
 }
 
 /// A dynamic input is one that a framing function decides about, which sees an item at least.
 fn input(port: &InPort) -> InPort {
-    let peek = if port.pop == Rate::Dynamic { 1 } else { port.peek };
-    InPort::new(port.name.clone(), Item::of::<u64>()).pop(port.pop).peek(peek)
+    let peek = if port.pop() == Rate::Dynamic { 1 } else { port.peek() };
+    InPort::new(port.name(), Item::of::<u64>()).with_pop(port.pop()).with_peek(peek)
 }
 
 fn output(port: &OutPort) -> OutPort {
-    OutPort::new(port.name.clone(), Item::of::<u64>()).push(port.push)
+    OutPort::new(port.name(), Item::of::<u64>()).with_push(port.push())
 }
 
 fn behaviour(graph: &GraphData, id: NodeId, firings: u64) -> Option<NodeModel> {
     let node = graph.node(id);
-    let pops = node.inputs.iter().map(|port| popped(port.pop, port.bounds));
-    let pushes = node.outputs.iter().map(|port| pushed(port.push, port.bounds));
+    let pops = node.inputs().iter().map(|port| popped(port.pop(), port.bounds()));
+    let pushes = node.outputs().iter().map(|port| pushed(port.push(), port.bounds()));
     Some(NodeModel {
         cost: Cost::Fixed(100),
         firings,
@@ -60,11 +60,12 @@ fn behaviour(graph: &GraphData, id: NodeId, firings: u64) -> Option<NodeModel> {
 
 /// The items that firings pop: with a dynamic rate, the least number or one more.
 fn popped(rate: Rate, bounds: Option<Bounds>) -> Option<Ratio> {
-    let Bounds { least, most, .. } = match rate {
+    let bounds = match rate {
         Rate::Static(count) => return ratio(count, 1),
         Rate::Dynamic => bounds.unwrap_or_default(),
     };
-    match most {
+    let least = bounds.least();
+    match bounds.most() {
         Some(most) if most == least => ratio(least, 1),
         Some(1) => ratio(1, 2),
         _ => ratio(2 * least.max(1) + 1, 2),
@@ -73,11 +74,11 @@ fn popped(rate: Rate, bounds: Option<Bounds>) -> Option<Ratio> {
 
 /// The items that firings push: with a dynamic rate, one or none.
 fn pushed(rate: Rate, bounds: Option<Bounds>) -> Option<Ratio> {
-    let Bounds { least, most, .. } = match rate {
+    let bounds = match rate {
         Rate::Static(count) => return ratio(count, 1),
         Rate::Dynamic => bounds.unwrap_or_default(),
     };
-    match (least, most) {
+    match (bounds.least(), bounds.most()) {
         (_, Some(0)) => ratio(0, 1),
         (0, _) => ratio(2, 3),
         (1, _) => ratio(1, 1),

@@ -23,7 +23,7 @@ fn graphs_of_random_programs_are_legal_and_have_the_rates_of_their_trees() {
 /// Compares a node with its filter in the tree.
 fn same(compiled: &Compiled, node: NodeId, filter: &Filter) -> Finding {
     let (flat, work) = (&compiled.flat, filter.work);
-    let named = (&flat.node(node).name, flat.span(node)) == (&filter.path, filter.span);
+    let named = (flat.node(node).name(), flat.span(node)) == (filter.path.as_str(), filter.span);
     let rates = [(Firing::First, filter.prework.unwrap_or(work)), (Firing::Later, work)];
     let moves = rates.into_iter().all(|(firing, rates)| {
         let pop = rates.pop.fixed().filter(|_| !rates.decides_input()).map(u64::from);

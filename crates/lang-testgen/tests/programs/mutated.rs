@@ -31,8 +31,12 @@ fn check(text: &str) {
 }
 
 fn check_place(span: Span, text: &str) {
-    assert!(span.file == 0 && span.start <= span.end, "{span:?}");
-    assert!(text.get(span.start as usize..span.end as usize).is_some(), "{span:?} in {} bytes", text.len());
+    assert!(span.file() == 0 && span.start() <= span.end(), "{span:?}");
+    assert!(
+        text.get(span.start() as usize..span.end() as usize).is_some(),
+        "{span:?} in {} bytes",
+        text.len()
+    );
 }
 
 fn check_count(errors: &[Diagnostic]) {

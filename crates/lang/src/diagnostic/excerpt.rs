@@ -25,15 +25,15 @@ impl Excerpt {
     /// The file with this number; text around the `marked` spans is kept.
     pub(super) fn new(sources: &Sources, file: u32, marked: &[Span]) -> Excerpt {
         let source = &sources.files()[file as usize];
-        let ends = marked.iter().filter(|span| span.file == file);
-        let kept = kept(source, ends.flat_map(|span| [span.start as usize, span.end as usize]).collect());
+        let ends = marked.iter().filter(|span| span.file() == file);
+        let kept = kept(source, ends.flat_map(|span| [span.start() as usize, span.end() as usize]).collect());
         let pieces: Vec<String> = kept.iter().map(|piece| sanitize(&source.text[piece.clone()])).collect();
         Excerpt { name: source.name.clone(), text: pieces.join(ELLIPSIS), kept }
     }
 
     /// Maps a span of the file to a range of [`text`](Self::text).
     pub(super) fn place(&self, span: Span) -> Range<usize> {
-        self.at(span.start as usize)..self.at(span.end as usize)
+        self.at(span.start() as usize)..self.at(span.end() as usize)
     }
 
     /// Whether any text was cut.
@@ -126,7 +126,7 @@ mod tests {
 
     fn rendered(text: &str, found: &str, message: &str) -> String {
         let start = text.find(found).unwrap() as u32;
-        let span = Span { file: 0, start, end: start + found.len() as u32 };
+        let span = Span::new(0, start, start + found.len() as u32);
         Diagnostic::new(span, message).render(&Sources::of("a.str", text), false)
     }
 

@@ -61,7 +61,7 @@ impl Diagnostic {
         let files = 0..sources.files().len() as u32;
         let excerpts: Vec<Excerpt> = files.map(|file| Excerpt::new(sources, file, &marked)).collect();
         let place = |span: Span| {
-            let excerpt = &excerpts[span.file as usize];
+            let excerpt = &excerpts[span.file() as usize];
             (excerpt.name.clone(), excerpt.place(span))
         };
         let config = Config::default().with_color(coloured).with_index_type(IndexType::Byte);
@@ -80,7 +80,7 @@ impl Diagnostic {
         // Writing to memory cannot fail.
         let _ = report.finish().write(ariadne::sources(texts), &mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
-        let excerpt = &excerpts[self.span.file as usize];
+        let excerpt = &excerpts[self.span.file() as usize];
         if excerpt.is_cut() { with_column(&text, sources, self.span, excerpt) } else { text }
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn finish(drafts: Vec<Draft>, lines: Vec<Line>, tree: &Tree) -> Flat 
         add(&mut flat, draft, &items, tree);
     }
     for (line, ports) in lines.into_iter().zip(ports) {
-        let link = Link { initial: line.contents.initial.len(), feedback: line.back, ..Link::default() };
+        let link = Link::default().with_initial(line.contents.initial.len()).with_feedback(line.back);
         let (from, to) = (NodeId(line.from as u32), NodeId(line.to as u32));
         let connected = flat.graph.connect((from, ports.0), (to, ports.1), link);
         connected.expect("both ports have this channel alone, and its item type");
@@ -75,7 +75,7 @@ fn add(flat: &mut Flat, draft: Draft, items: &[Item], tree: &Tree) {
             (None, router.node(name, first(&outputs), &all(&inputs)), Some(router))
         }
     };
-    let alone = node.inputs.is_empty() && node.outputs.is_empty();
+    let alone = node.inputs().is_empty() && node.outputs().is_empty();
     let id = flat.graph.add(node);
     flat.graph.set_span(id, span);
     if alone && filter.is_some_and(|id| tree.filters[id.0 as usize].prework.is_some()) {

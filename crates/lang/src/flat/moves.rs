@@ -15,28 +15,28 @@ impl Flat {
     /// Items that a firing pops from an input port; 0 if the node has no such port. `None` if firings decide how many
     /// items they pop or peek: then only the firing itself can determine when it ends.
     pub fn pop(&self, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
-        let Some(port) = self.node(node).inputs.get(port) else { return Some(0) };
-        match (firing, port.first) {
-            (Firing::First, Some(first)) => first.pop.fixed(),
-            _ => port.pop.fixed(),
+        let Some(port) = self.node(node).inputs().get(port) else { return Some(0) };
+        match (firing, port.first()) {
+            (Firing::First, Some(first)) => first.pop().fixed(),
+            _ => port.pop().fixed(),
         }
     }
 
     /// Items required on an input port for a firing to start.
     pub fn peek(&self, node: NodeId, port: usize, firing: Firing) -> u64 {
-        let Some(port) = self.node(node).inputs.get(port) else { return 0 };
-        match (firing, port.first) {
-            (Firing::First, Some(first)) => first.peek,
-            _ => port.peek,
+        let Some(port) = self.node(node).inputs().get(port) else { return 0 };
+        match (firing, port.first()) {
+            (Firing::First, Some(first)) => first.peek(),
+            _ => port.peek(),
         }
     }
 
     /// Items that a firing pushes to an output port, 0 if the node has no such port; `None` if firings decide.
     pub fn push(&self, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
-        let Some(port) = self.node(node).outputs.get(port) else { return Some(0) };
-        match (firing, port.first) {
+        let Some(port) = self.node(node).outputs().get(port) else { return Some(0) };
+        match (firing, port.first()) {
             (Firing::First, Some(first)) => first.fixed(),
-            _ => port.push.fixed(),
+            _ => port.push().fixed(),
         }
     }
 
@@ -44,8 +44,8 @@ impl Flat {
     pub fn is_dynamic(&self, channel: ChannelId) -> bool {
         let channel = self.channel(channel);
         [Firing::First, Firing::Later].into_iter().any(|firing| {
-            self.push(channel.from.0, channel.from.1, firing).is_none()
-                || self.pop(channel.to.0, channel.to.1, firing).is_none()
+            self.push(channel.from().0, channel.from().1, firing).is_none()
+                || self.pop(channel.to().0, channel.to().1, firing).is_none()
         })
     }
 }

@@ -24,7 +24,7 @@ const MAX_NAMED: usize = 8;
 pub fn may_deadlock(compiled: &Compiled) -> bool {
     let region_of = compiled.schedule.region_of();
     compiled.flat.channels().iter().any(|channel| {
-        channel.link.feedback && region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
+        channel.link().feedback() && region_of[channel.from().0.index()] != region_of[channel.to().0.index()]
     })
 }
 
@@ -35,7 +35,7 @@ pub fn deadlock(flat: &Flat, lacking: impl FnMut(NodeId) -> Vec<Lack>) -> Option
     let mut fewer = true;
     while std::mem::take(&mut fewer) {
         for (node, lacks) in lacks.iter().enumerate() {
-            let may_go_on = lacks.iter().any(|lack| !stuck[flat.channel(lack.channel).from.0.index()]);
+            let may_go_on = lacks.iter().any(|lack| !stuck[flat.channel(lack.channel).from().0.index()]);
             fewer |= stuck[node] && may_go_on;
             stuck[node] &= !may_go_on;
         }
@@ -54,10 +54,10 @@ fn cycle(flat: &Flat, lacks: &[Vec<Lack>], from: usize) -> Vec<Lack> {
         }
         let lack = lacks[node][0];
         path.push((node, lack));
-        node = flat.channel(lack.channel).from.0.index();
+        node = flat.channel(lack.channel).from().0.index();
     };
     let mut cycle: Vec<Lack> = path.into_iter().skip(begin).map(|(_, lack)| lack).collect();
-    let back = cycle.iter().position(|lack| flat.channel(lack.channel).link.feedback);
+    let back = cycle.iter().position(|lack| flat.channel(lack.channel).link().feedback());
     cycle.rotate_left(back.unwrap_or(0));
     cycle
 }
@@ -66,23 +66,24 @@ fn diagnostic(flat: &Flat, cycle: &[Lack]) -> Diagnostic {
     let waits = |lack: &Lack| {
         let channel = flat.channel(lack.channel);
         let items = if lack.more == 1 { "item" } else { "items" };
-        let (from, to) = (&flat.node(channel.from.0).name, &flat.node(channel.to.0).name);
+        let (from, to) = (&flat.node(channel.from().0).name(), &flat.node(channel.to().0).name());
         format!("`{to}` needs {} more {items} from `{from}`", lack.more)
     };
     let mut parts: Vec<String> = cycle.iter().take(MAX_NAMED).map(waits).collect();
     if cycle.len() > MAX_NAMED {
         parts.push(format!("and so on through {} streams", cycle.len()));
     }
-    let taker = |lack: &Lack| flat.channel(lack.channel).to.0;
+    let taker = |lack: &Lack| flat.channel(lack.channel).to().0;
     let first = taker(&cycle[0]);
     let message = format!("deadlock of streams that wait for each other: {}", parts.join(", "));
-    let mut error = Diagnostic::new(flat.span(first), message).label(format!("`{}`", flat.node(first).name));
+    let mut error =
+        Diagnostic::new(flat.span(first), message).label(format!("`{}`", flat.node(first).name()));
     let mut seen = vec![flat.span(first)];
     for node in cycle[1..].iter().take(MAX_NAMED).map(taker) {
         let span = flat.span(node);
         if !seen.contains(&span) {
             seen.push(span);
-            error = error.other(span, format!("`{}`", flat.node(node).name));
+            error = error.other(span, format!("`{}`", flat.node(node).name()));
         }
     }
     error.hint("enqueue more items, or make the loop return as many items as it consumes")

@@ -52,7 +52,7 @@ fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
     let mut progressed = true;
     while std::mem::take(&mut progressed) {
         for node in flat.graph.node_ids() {
-            while flat.inputs(node).any(|input| !flat.channel(input).link.feedback)
+            while flat.inputs(node).any(|input| !flat.channel(input).link().feedback())
                 && !world.interrupted()
                 && fires.try_fire(node)? == Fired::Yes
             {
@@ -131,8 +131,8 @@ impl<'a> Rounds<'a> {
     fn new(world: &'a World, regions: &'a [Region]) -> Rounds<'a> {
         let (flat, region_of) = (&world.compiled.flat, world.compiled.schedule.region_of());
         let mut first = vec![true; regions.len()];
-        for channel in flat.channels().iter().filter(|channel| !channel.link.feedback) {
-            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
+        for channel in flat.channels().iter().filter(|channel| !channel.link().feedback()) {
+            let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
             first[to] &= from == to;
         }
         let cursors = regions.iter().map(Cursor::new);

@@ -229,7 +229,7 @@ impl World {
 
     /// The error of a firing.
     fn failed_at(&self, node: NodeId, span: Span, what: &str) -> Stop {
-        let filter = &self.compiled.flat.node(node).name;
+        let filter = &self.compiled.flat.node(node).name();
         let firing = self.firings[node.0 as usize].get() + 1;
         let message = format!("`{filter}`, in firing {firing}: {what}");
         Stop::Fault(Box::new(Diagnostic::new(span, message)))

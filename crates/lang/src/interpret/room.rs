@@ -12,7 +12,7 @@ impl Compiled {
         let region_of = self.schedule.region_of();
         self.flat.graph.channel_ids().filter(move |id| {
             let channel = self.flat.channel(*id);
-            region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
+            region_of[channel.from().0.index()] != region_of[channel.to().0.index()]
         })
     }
 
@@ -78,13 +78,14 @@ impl Room {
 /// The error for a queue that must grow beyond the budget of all queues.
 pub fn over_budget(flat: &Flat, channel: ChannelId, items: u64, most: u64) -> Diagnostic {
     let channel = flat.channel(channel);
-    let (from, to) = (flat.node(channel.from.0), flat.node(channel.to.0));
+    let (from, to) = (flat.node(channel.from().0), flat.node(channel.to().0));
     let why = format!(
         "the queue from `{}` to `{}` holds {items} items and must grow, but the budget of all queues is {most} bytes",
-        from.name, to.name
+        from.name(),
+        to.name()
     );
-    let (first, second) = (flat.span(channel.from.0), flat.span(channel.to.0));
-    let error = Diagnostic::new(first, why).label(format!("`{}`", from.name));
-    let error = if first != second { error.other(second, format!("`{}`", to.name)) } else { error };
+    let (first, second) = (flat.span(channel.from().0), flat.span(channel.to().0));
+    let error = Diagnostic::new(first, why).label(format!("`{}`", from.name()));
+    let error = if first != second { error.other(second, format!("`{}`", to.name())) } else { error };
     error.hint("check whether its consumer is blocked, or raise the limit (`--budget`)")
 }

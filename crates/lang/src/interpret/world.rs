@@ -164,7 +164,7 @@ impl World {
 
     /// An error of a node.
     pub(super) fn fault(&self, node: NodeId, what: &str) -> Stop {
-        let (flat, name) = (&self.compiled.flat, &self.compiled.flat.node(node).name);
+        let (flat, name) = (&self.compiled.flat, &self.compiled.flat.node(node).name());
         Stop::Fault(Box::new(Diagnostic::new(flat.span(node), format!("`{name}`: {what}"))))
     }
 }

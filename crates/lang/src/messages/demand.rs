@@ -49,7 +49,7 @@ pub fn pull<F: Fires>(flat: &Flat, fires: &mut F, target: NodeId) -> Result<(), 
                 pending.pop();
             }
             Some(channel) => {
-                let from = flat.channel(channel).from.0;
+                let from = flat.channel(channel).from().0;
                 if std::mem::replace(&mut is_pending[from.0 as usize], true) {
                     return Err(Blocked::Cycle(node));
                 }
@@ -90,7 +90,7 @@ impl<'a> Demand<'a> {
         F::Error: IsOver,
     {
         self.iterations += 1;
-        self.fire_up_to(fires, interrupted, |node| self.flat.node(node).outputs.is_empty())
+        self.fire_up_to(fires, interrupted, |node| self.flat.node(node).outputs().is_empty())
     }
 
     /// Completes the nodes that no sink needed, up to the firings of their schedule.
@@ -171,7 +171,7 @@ pub struct Counts<C> {
 impl<C: Deref<Target = Compiled>> Counts<C> {
     /// The initial state.
     pub fn new(compiled: C) -> Counts<C> {
-        let items = compiled.flat.channels().iter().map(|channel| channel.link.initial as u64).collect();
+        let items = compiled.flat.channels().iter().map(|channel| channel.link().initial() as u64).collect();
         let firings = vec![0; compiled.flat.nodes().len()];
         Counts { compiled, items, firings }
     }

@@ -117,7 +117,7 @@ impl<A: Clone> MessageRouter<A> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(route(&self.compiled, from, to)?),
         };
-        let receiver = &self.compiled.flat.node(to).name;
+        let receiver = &self.compiled.flat.node(to).name();
         let never = || format!("`{receiver}` never reaches the firing in which it would arrive");
         let before = if *down {
             let needs = sent.saturating_add_signed(i64::from(latency));
@@ -156,7 +156,7 @@ pub fn is_downstream(compiled: &Compiled, from: NodeId, to: NodeId) -> Result<bo
     let down = is_route_downstream(flat, from, to)?;
     let (upstream, downstream) = if down { (from, to) } else { (to, from) };
     if let Some((one, other)) = dynamic_between(compiled, upstream, downstream) {
-        let (one, other) = (&flat.node(one).name, &flat.node(other).name);
+        let (one, other) = (&flat.node(one).name(), &flat.node(other).name());
         return Err(format!(
             "a message with a latency needs static rates along its route, but those between `{one}` and \
              `{other}` are dynamic"
@@ -172,7 +172,7 @@ pub fn is_downstream(compiled: &Compiled, from: NodeId, to: NodeId) -> Result<bo
 fn is_route_downstream(flat: &Flat, from: NodeId, to: NodeId) -> Result<bool, String> {
     let down = is_reachable(flat, from, to);
     if !down && !is_reachable(flat, to, from) {
-        let receiver = &flat.node(to).name;
+        let receiver = &flat.node(to).name();
         return Err(format!("no stream connects this filter and `{receiver}`"));
     }
     Ok(down)
@@ -190,8 +190,8 @@ fn dynamic_between(compiled: &Compiled, up: NodeId, down: NodeId) -> Option<(Nod
     let (after, before) = (reachable(flat, up, false), reachable(flat, down, true));
     let dynamic = |id| {
         let channel = flat.channel(id);
-        let on_way = after[channel.from.0.index()] && before[channel.to.0.index()];
-        (on_way && flat.is_dynamic(id)).then_some((channel.from.0, channel.to.0))
+        let on_way = after[channel.from().0.index()] && before[channel.to().0.index()];
+        (on_way && flat.is_dynamic(id)).then_some((channel.from().0, channel.to().0))
     };
     flat.graph.channel_ids().find_map(dynamic)
 }
@@ -209,11 +209,11 @@ fn reachable(flat: &Flat, from: NodeId, against: bool) -> Vec<bool> {
         if std::mem::replace(&mut reached[node.0 as usize], true) {
             continue;
         }
-        let forward = |id: &ChannelId| !flat.channel(*id).link.feedback;
+        let forward = |id: &ChannelId| !flat.channel(*id).link().feedback();
         if against {
-            open.extend(flat.inputs(node).filter(forward).map(|id| flat.channel(id).from.0));
+            open.extend(flat.inputs(node).filter(forward).map(|id| flat.channel(id).from().0));
         } else {
-            open.extend(flat.outputs(node).filter(forward).map(|id| flat.channel(id).to.0));
+            open.extend(flat.outputs(node).filter(forward).map(|id| flat.channel(id).to().0));
         }
     }
     reached

@@ -15,7 +15,7 @@ pub fn record(program: &Program, tree: &Tree, flat: &mut Flat) {
     let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
     each_message(program, tree, flat, &mut |from, _, _, to| {
         if seen.insert((from, to)) {
-            pairs.push(Messages { from, to });
+            pairs.push(Messages::new(from, to));
         }
     });
     pairs.into_iter().for_each(|pair| flat.graph.add_messages(pair));
@@ -34,7 +34,7 @@ pub fn check(compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
             return;
         }
         if let (Err(why), true) = (is_downstream(compiled, from, to), seen.insert((span, to))) {
-            let message = format!("`{}` sends a message that cannot arrive: {why}", flat.node(from).name);
+            let message = format!("`{}` sends a message that cannot arrive: {why}", flat.node(from).name());
             let error = Diagnostic::new(span, message).label("sent here");
             errors.push(error.other(flat.span(to), "the receiver"));
         }

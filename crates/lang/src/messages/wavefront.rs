@@ -69,7 +69,8 @@ fn horizon(compiled: &Compiled, upstream: NodeId, downstream: NodeId) -> usize {
     };
     let repetitions = times(downstream).max(1);
     let between = compiled.flat.channels().iter().zip(&schedule.buffers);
-    let held: u64 = between.map(|(channel, most)| most.unwrap_or(0).max(channel.link.initial as u64)).sum();
+    let held: u64 =
+        between.map(|(channel, most)| most.unwrap_or(0).max(channel.link().initial() as u64)).sum();
     let states = if times(upstream) == 0 { 0 } else { held.saturating_add(2) };
     usize::try_from(states.saturating_mul(repetitions)).unwrap_or(usize::MAX).max(1)
 }

@@ -39,7 +39,7 @@ impl Parser<'_> {
 
     /// The source text of a span.
     pub(super) fn text_at(&self, span: Span) -> &str {
-        &self.text[span.start as usize..span.end as usize]
+        &self.text[span.start() as usize..span.end() as usize]
     }
 
     /// Whether the current token is of this kind.

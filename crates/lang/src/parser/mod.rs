@@ -47,7 +47,7 @@ pub fn parse(sources: &Sources) -> (Program, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     for (number, source) in sources.files().iter().enumerate() {
         let mut errors = parse_file(number as u32, source, &mut program);
-        errors.sort_by_key(|error| error.span.start);
+        errors.sort_by_key(|error| error.span.start());
         diagnostics.extend(errors);
     }
     diagnostics.truncate(MAX_ERRORS);
@@ -56,7 +56,7 @@ pub fn parse(sources: &Sources) -> (Program, Vec<Diagnostic>) {
 
 fn parse_file(number: u32, source: &Source, program: &mut Program) -> Vec<Diagnostic> {
     if u32::try_from(source.text.len()).is_err() {
-        let nowhere = Span { file: number, start: 0, end: 0 };
+        let nowhere = Span::new(number, 0, 0);
         return vec![Diagnostic::new(nowhere, "this file is larger than 4 GiB")];
     }
     let mut diagnostics = Vec::new();

@@ -28,8 +28,8 @@ impl Parser<'_> {
 
     /// Whether the current token is the first on its line.
     fn on_new_line(&self) -> bool {
-        let between = Span { start: self.previous_span().end, end: self.span().start, ..self.span() };
-        between.start > between.end || self.text_at(between).contains('\n')
+        let between = Span::new(self.span().file(), self.previous_span().end(), self.span().start());
+        between.start() > between.end() || self.text_at(between).contains('\n')
     }
 
     /// Skips the rest of a statement that began at token `first`, and at least one token.

@@ -130,7 +130,7 @@ impl Parser<'_> {
 /// Whether an expression has the form of a type: `ID ('[' expr ']')*`, without parentheses.
 fn is_type(value: &Expr) -> bool {
     match &value.kind {
-        ExprKind::Name(text) => (value.span.end - value.span.start) as usize == text.len(),
+        ExprKind::Name(text) => (value.span.end() - value.span.start()) as usize == text.len(),
         ExprKind::Index(of, _) => is_type(of),
         _ => false,
     }

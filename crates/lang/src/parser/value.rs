@@ -297,6 +297,6 @@ impl Parser<'_> {
 
     /// Whether the current token directly follows a span.
     pub(super) fn adjoins(&self, place: Span) -> bool {
-        self.span().start == place.end
+        self.span().start() == place.end()
     }
 }

@@ -97,7 +97,7 @@ impl<'a, 'f> Builder<'a, 'f> {
         for id in flat.graph.node_ids() {
             match flat.filter(id) {
                 Some(filter) => filters.insert(filter, id),
-                None => ends.insert(&*flat.node(id).name, id),
+                None => ends.insert(flat.node(id).name(), id),
             };
         }
         Builder { all: Vec::new(), of_node: vec![None; flat.nodes().len()], filters, ends }

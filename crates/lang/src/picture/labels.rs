@@ -82,7 +82,7 @@ pub(super) fn ends(input: &Shape, output: &Shape) -> String {
 
 /// `3 enqueued`, for a channel with initial items.
 pub(super) fn enqueued(flat: &Flat, channel: ChannelId) -> Option<String> {
-    let count = flat.channel(channel).link.initial;
+    let count = flat.channel(channel).link().initial();
     (count > 0).then(|| format!("{count} enqueued"))
 }
 

@@ -84,12 +84,14 @@ fn trapezium(area: Area, wide_below: bool) -> String {
 fn channel(flat: &Flat, blocks: &Blocks, layout: &Layout, id: ChannelId) -> String {
     let channel = flat.channel(id);
     let block = |node: NodeId| blocks.of_node[node.0 as usize];
-    let (Some(from), Some(to)) = (block(channel.from.0), block(channel.to.0)) else { return String::new() };
-    let outputs = flat.node(channel.from.0).outputs.len();
-    let inputs = flat.node(channel.to.0).inputs.len();
+    let (Some(from), Some(to)) = (block(channel.from().0), block(channel.to().0)) else {
+        return String::new();
+    };
+    let outputs = flat.node(channel.from().0).outputs().len();
+    let inputs = flat.node(channel.to().0).inputs().len();
     // A block drawn from bottom to top has its outputs at the top and its inputs at the bottom.
-    let start = port(layout.areas[from], !layout.upwards[from], channel.from.1, outputs);
-    let end = port(layout.areas[to], layout.upwards[to], channel.to.1, inputs);
+    let start = port(layout.areas[from], !layout.upwards[from], channel.from().1, outputs);
+    let end = port(layout.areas[to], layout.upwards[to], channel.to().1, inputs);
     let out = if layout.upwards[from] { -1 } else { 1 };
     let into = if layout.upwards[to] { 1 } else { -1 };
     let against = out == -into && (end.1 - start.1) * out < 0;
@@ -101,7 +103,7 @@ fn channel(flat: &Flat, blocks: &Blocks, layout: &Layout, id: ChannelId) -> Stri
     if flat.is_dynamic(id) {
         classes += " dynamic";
     }
-    if channel.link.feedback {
+    if channel.link().feedback() {
         classes += " back";
     }
     let (curve, middle) = curve(start, out, end, into, side);

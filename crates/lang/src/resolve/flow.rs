@@ -76,7 +76,7 @@ impl Resolver<'_> {
         stream: &Stream,
     ) {
         let name =
-            stream.name.as_ref().map_or(Span { end: stream.span.start + 1, ..stream.span }, |name| name.span);
+            stream.name.as_ref().map_or(stream.span.with_end(stream.span.start() + 1), |name| name.span);
         let kind = composite_name(kind);
         let error = match found {
             [] => Diagnostic::new(name, format!("a {kind} without `{word}`"))

@@ -70,7 +70,7 @@ pub fn resolve(program: &ast::Program) -> Result<hir::Program, Vec<Diagnostic>> 
     let mut resolver = Resolver::new(program);
     let resolved = resolver.program();
     let mut errors = resolver.diagnostics;
-    errors.sort_by_key(|error| (error.span.file, error.span.start));
+    errors.sort_by_key(|error| (error.span.file(), error.span.start()));
     errors.truncate(MAX_ERRORS);
     match resolved {
         Some(resolved) if errors.is_empty() => Ok(resolved),

@@ -134,7 +134,7 @@ impl<'a> Resolver<'a> {
             format!("`{what}` in {}, but its `{what}` rate is 0", self.filter_in_words()),
         )
         .label("not allowed by the rates")
-        .other(Span { end: work.start + 4, ..work }, "rates declared here")
+        .other(work.with_end(work.start() + 4), "rates declared here")
         .hint(format!("declare the rate: `{what} 1`"));
         self.error::<()>(error);
     }
@@ -151,6 +151,7 @@ impl<'a> Resolver<'a> {
 
 /// From the keyword to the body.
 fn head(work: &ast::Work) -> Span {
-    let end = if work.body.span.start > work.span.start { work.body.span.start } else { work.span.end };
-    Span { end, ..work.span }
+    let end =
+        if work.body.span.start() > work.span.start() { work.body.span.start() } else { work.span.end() };
+    work.span.with_end(end)
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Input and output type of a stream, as far as they are known.
 pub(super) type Types<'a> = (Option<&'a Type>, Option<&'a Type>);
 
-static VOID: Type = Type { kind: TypeKind::Void, span: Span { file: 0, start: 0, end: 0 } };
+static VOID: Type = Type { kind: TypeKind::Void, span: Span::new(0, 0, 0) };
 
 /// Inferred types within a named stream.
 #[derive(Default)]
@@ -80,7 +80,7 @@ impl<'a> Resolver<'a> {
         }
         let side = if input.is_none() { "input" } else { "output" };
         let error = Diagnostic::new(
-            Span { end: stream.span.start + 1, ..stream.span },
+            stream.span.with_end(stream.span.start() + 1),
             format!("cannot infer the {side} type of this filter"),
         );
         self.error(error.label("types omitted here").hint("write the types: `int->int filter { ... }`"))

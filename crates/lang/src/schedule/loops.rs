@@ -8,8 +8,8 @@ use crate::flat::{ChannelId, Flat};
 /// channel that suffices, if one does.
 pub(super) fn too_few(flat: &Flat, feedback: ChannelId, needed: Option<u64>) -> Diagnostic {
     let channel = flat.channel(feedback);
-    let (joiner, there) = (channel.to.0, channel.link.initial as u64);
-    let name = flat.node(joiner).name.trim_end_matches(".join");
+    let (joiner, there) = (channel.to().0, channel.link().initial() as u64);
+    let name = flat.node(joiner).name().trim_end_matches(".join");
     let are = if there == 1 { "is" } else { "are" };
     let count = if there == 0 {
         "no items are enqueued".to_owned()

@@ -43,13 +43,13 @@ fn plural(count: u128) -> &'static str {
 
 fn too_many_items(flat: &Flat, channel: ChannelId) -> Diagnostic {
     let channel = flat.channel(channel);
-    let (from, to) = (&flat.node(channel.from.0).name, &flat.node(channel.to.0).name);
+    let (from, to) = (&flat.node(channel.from().0).name(), &flat.node(channel.to().0).name());
     let message = format!("the channel from `{from}` to `{to}` must hold 2^64 items or more");
-    node_error(flat, channel.from.0, message).hint("choose rates and weights with larger common factors")
+    node_error(flat, channel.from().0, message).hint("choose rates and weights with larger common factors")
 }
 
 fn too_long(flat: &Flat, node: NodeId) -> Diagnostic {
-    let message = format!("the schedule of the streams around `{}` is too long", flat.node(node).name);
+    let message = format!("the schedule of the streams around `{}` is too long", flat.node(node).name());
     let hint = "choose rates and weights with larger common factors, or enqueue more items";
     node_error(flat, node, message).hint(hint)
 }

@@ -10,7 +10,7 @@ pub(super) fn explain(flat: &Flat, fault: &RateFault) -> Diagnostic {
     let channel = flat.channel(fault.channel());
     match fault {
         RateFault::Unbalanced { firings, path, .. } => unbalanced(flat, channel, *firings, path),
-        RateFault::TooManyFirings { .. } => too_many_firings(flat, channel.to.0),
+        RateFault::TooManyFirings { .. } => too_many_firings(flat, channel.to().0),
         RateFault::Starved { .. } => starved(flat, channel),
         RateFault::Flooded { .. } => flooded(flat, channel),
         other => unreachable!("the analysis has a new fault: {other:?}"),
@@ -19,7 +19,7 @@ pub(super) fn explain(flat: &Flat, fault: &RateFault) -> Diagnostic {
 
 /// The error for a node with too many firings.
 pub(super) fn too_many_firings(flat: &Flat, node: NodeId) -> Diagnostic {
-    let message = format!("`{}` must fire 2^64 times or more in a steady state", flat.node(node).name);
+    let message = format!("`{}` must fire 2^64 times or more in a steady state", flat.node(node).name());
     node_error(flat, node, message).hint("choose rates and weights with larger common factors")
 }
 
@@ -39,16 +39,16 @@ fn unbalanced(flat: &Flat, channel: &Channel, (from, to): (u128, u128), path: &[
         "the numbers of firings follow from the other path: {}; change a rate or a weight on one of the two paths",
         names(flat, path)
     );
-    node_error(flat, channel.from.0, message)
+    node_error(flat, channel.from().0, message)
         .label(format!("`{a}`"))
-        .other(flat.span(channel.to.0), format!("`{b}`"))
+        .other(flat.span(channel.to().0), format!("`{b}`"))
         .hint(hint)
 }
 
 /// The names of the nodes of a path, at most eight.
 fn names(flat: &Flat, path: &[NodeId]) -> String {
     let names = |path: &[NodeId]| {
-        path.iter().map(|node| format!("`{}`", flat.node(*node).name)).collect::<Vec<String>>().join(", ")
+        path.iter().map(|node| format!("`{}`", flat.node(*node).name())).collect::<Vec<String>>().join(", ")
     };
     match path.len() {
         0..=9 => names(path),
@@ -61,25 +61,25 @@ fn names(flat: &Flat, path: &[NodeId]) -> String {
 fn starved(flat: &Flat, channel: &Channel) -> Diagnostic {
     let (a, b) = ends(flat, channel);
     let message = format!("`{b}` never receives items: it pops from `{a}`, which pushes none");
-    node_error(flat, channel.to.0, message).hint("use a weight or a push rate above 0, or the type `void`")
+    node_error(flat, channel.to().0, message).hint("use a weight or a push rate above 0, or the type `void`")
 }
 
 fn flooded(flat: &Flat, channel: &Channel) -> Diagnostic {
     let ((a, b), push) = (ends(flat, channel), push(flat, channel));
     let message = format!("`{a}` pushes {push} item{} per firing, but `{b}` pops none", plural(push.into()));
-    node_error(flat, channel.from.0, message).hint("use a weight or a pop rate above 0, or push no items")
+    node_error(flat, channel.from().0, message).hint("use a weight or a pop rate above 0, or push no items")
 }
 
 /// The names of the nodes at the ends of a channel.
 fn ends<'a>(flat: &'a Flat, channel: &Channel) -> (&'a str, &'a str) {
-    (&flat.node(channel.from.0).name, &flat.node(channel.to.0).name)
+    (flat.node(channel.from().0).name(), flat.node(channel.to().0).name())
 }
 
 /// Items that each firing pushes; only static rates have faults that name them.
 fn push(flat: &Flat, channel: &Channel) -> u64 {
-    flat.push(channel.from.0, channel.from.1, Firing::Later).unwrap_or(0)
+    flat.push(channel.from().0, channel.from().1, Firing::Later).unwrap_or(0)
 }
 
 fn pop(flat: &Flat, channel: &Channel) -> u64 {
-    flat.pop(channel.to.0, channel.to.1, Firing::Later).unwrap_or(0)
+    flat.pop(channel.to().0, channel.to().1, Firing::Later).unwrap_or(0)
 }

@@ -23,14 +23,15 @@ pub fn fits(flat: &Flat, structs: &[Vec<Shape>], schedule: &Schedule) -> Result<
     }
     let most = (0..each.len()).max_by_key(|channel| each[*channel]).unwrap_or(0);
     let (channel, items) = (&flat.channels()[most], schedule.buffers[most].unwrap_or(0));
-    let (from, to) = (flat.node(channel.from.0), flat.node(channel.to.0));
+    let (from, to) = (flat.node(channel.from().0), flat.node(channel.to().0));
     let message = format!(
         "the channel from `{}` to `{}` must hold {items} items, but all channels together may hold only {MAX_HELD} \
          numbers",
-        from.name, to.name
+        from.name(),
+        to.name()
     );
-    let error = node_error(flat, channel.from.0, message).label(format!("`{}`", from.name));
-    let (first, second) = (flat.span(channel.from.0), flat.span(channel.to.0));
-    let error = if first != second { error.other(second, format!("`{}`", to.name)) } else { error };
+    let error = node_error(flat, channel.from().0, message).label(format!("`{}`", from.name()));
+    let (first, second) = (flat.span(channel.from().0), flat.span(channel.to().0));
+    let error = if first != second { error.other(second, format!("`{}`", to.name())) } else { error };
     Err(error.hint("choose smaller rates and windows, or rates and weights with larger common factors"))
 }

@@ -11,28 +11,28 @@ use thalweg_lang::{Sources, compile};
 /// Asserts that a filter's ports have the rates of an execution, which are read from the ports by `pop` and `push`.
 fn check_filter(flat: &Flat, node: thalweg_lang::flat::NodeId, filter: &Filter) {
     let data = flat.node(node);
-    assert_eq!(flat.span(node), filter.span, "{}", data.name);
-    assert!(data.inputs.len() <= 1 && data.outputs.len() <= 1, "{}", data.name);
+    assert_eq!(flat.span(node), filter.span, "{}", data.name());
+    assert!(data.inputs().len() <= 1 && data.outputs().len() <= 1, "{}", data.name());
     let static_rate =
         |rate: thalweg_lang::tree::Rate| rate.fixed().map_or(Rate::Dynamic, |n| Rate::Static(n.into()));
     let pop = |rates: Rates| if rates.decides_input() { Rate::Dynamic } else { static_rate(rates.pop) };
     let window = |rates: Rates| (pop(rates), u64::from(rates.least_window()));
-    for port in &data.inputs {
-        assert_eq!((port.pop, port.peek), window(filter.work), "{}", data.name);
+    for port in data.inputs() {
+        assert_eq!((port.pop(), port.peek()), window(filter.work), "{}", data.name());
         assert_eq!(
-            port.first.map(|first| (first.pop, first.peek)),
+            port.first().map(|first| (first.pop(), first.peek())),
             filter.prework.map(window),
             "{}",
-            data.name
+            data.name()
         );
-        let bounds = port.bounds.map_or((0, None), |bounds| (bounds.least, bounds.most));
-        if port.pop == Rate::Dynamic {
+        let bounds = port.bounds().map_or((0, None), |bounds| (bounds.least(), bounds.most()));
+        if port.pop() == Rate::Dynamic {
             assert_eq!(bounds, (filter.work.pop.least().into(), filter.work.pop.most().map(u64::from)));
         }
     }
-    for port in &data.outputs {
-        assert_eq!(port.push, static_rate(filter.work.push), "{}", data.name);
-        assert_eq!(port.first, filter.prework.map(|rates| static_rate(rates.push)), "{}", data.name);
+    for port in data.outputs() {
+        assert_eq!(port.push(), static_rate(filter.work.push), "{}", data.name());
+        assert_eq!(port.first(), filter.prework.map(|rates| static_rate(rates.push)), "{}", data.name());
     }
 }
 
@@ -45,16 +45,20 @@ fn check(flat: &Flat, tree: &Tree) {
                 filters += 1;
                 check_filter(flat, node, &tree.filters[id.0 as usize]);
             }
-            NodeKind::Split(_) => assert!(flat.node(node).name.contains(".split")),
-            NodeKind::Join(_) => assert!(flat.node(node).name.contains(".join")),
+            NodeKind::Split(_) => assert!(flat.node(node).name().contains(".split")),
+            NodeKind::Join(_) => assert!(flat.node(node).name().contains(".join")),
         }
     }
     assert_eq!(filters, tree.filters.len());
     for id in flat.graph.channel_ids() {
         let channel = flat.channel(id);
-        assert_eq!(channel.link.feedback, channel.from.0 >= channel.to.0, "nodes are in data-flow order");
-        assert_eq!(channel.link.initial, flat.initial(id).len());
-        assert_eq!(channel.item.name, flat.shape(id).to_string());
+        assert_eq!(
+            channel.link().feedback(),
+            channel.from().0 >= channel.to().0,
+            "nodes are in data-flow order"
+        );
+        assert_eq!(channel.link().initial(), flat.initial(id).len());
+        assert_eq!(channel.item().name(), flat.shape(id).to_string());
     }
 }
 
@@ -70,7 +74,7 @@ fn constructs_become_legal_graphs() {
         for node in compiled.flat.graph.node_ids() {
             if let Some(id) = compiled.flat.filter(node) {
                 let path = &compiled.tree.filters[id.0 as usize].path;
-                assert_eq!(&compiled.flat.node(node).name, path, "paths are unique");
+                assert_eq!(&compiled.flat.node(node).name(), path, "paths are unique");
             }
         }
         let sends = path.file_stem().unwrap().to_str().unwrap().starts_with("messages");

@@ -8,9 +8,9 @@ use thalweg_lang::tree::{StreamKind, Weights};
 fn lines(flat: &Flat) -> Vec<String> {
     let mut lines = Vec::new();
     for node in flat.graph.node_ids() {
-        let name = |node| &*flat.node(node).name;
-        let from: Vec<&str> = flat.inputs(node).map(|id| name(flat.channel(id).from.0)).collect();
-        let to: Vec<&str> = flat.outputs(node).map(|id| name(flat.channel(id).to.0)).collect();
+        let name = |node| flat.node(node).name();
+        let from: Vec<&str> = flat.inputs(node).map(|id| name(flat.channel(id).from().0)).collect();
+        let to: Vec<&str> = flat.outputs(node).map(|id| name(flat.channel(id).to().0)).collect();
         let weights = match flat.kind(node) {
             NodeKind::Filter(_) => String::new(),
             NodeKind::Split(Weights::Duplicate) | NodeKind::Join(Weights::Duplicate) => " duplicate".into(),
@@ -70,11 +70,15 @@ fn the_feedback_port_is_last() {
         .channels()
         .iter()
         .enumerate()
-        .filter(|(_, channel)| channel.link.feedback)
-        .map(|(id, channel)| (id, channel.link.initial))
+        .filter(|(_, channel)| channel.link().feedback())
+        .map(|(id, channel)| (id, channel.link().initial()))
         .collect();
     assert_eq!(back.iter().map(|(_, items)| *items).collect::<Vec<_>>(), [1, 3]);
     for channel in flat.channels() {
-        assert_eq!(channel.link.feedback, channel.from.0 > channel.to.0, "nodes stand in data-flow order");
+        assert_eq!(
+            channel.link().feedback(),
+            channel.from().0 > channel.to().0,
+            "nodes stand in data-flow order"
+        );
     }
 }

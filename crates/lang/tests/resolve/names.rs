@@ -124,7 +124,7 @@ fn uses_before_declaration_report_the_declaration() {
         hinted(text, later);
         let errors = resolved(text).expect_err("a use before the declaration");
         let (span, _) = errors[0].others[0];
-        assert!(errors[0].span.start < span.start && text[span.start as usize..].starts_with("late"));
+        assert!(errors[0].span.start() < span.start() && text[span.start() as usize..].starts_with("late"));
     };
     check(&with_code("float x = late; float late = 1;"));
     check(&with_code("if (1) { float x = late; } float late = 1;"));

@@ -32,7 +32,7 @@ fn files_are_one_program() {
     sources.add("third.str", "struct T { int }");
     let (program, errors) = parse(&sources);
     assert_eq!((program.structs.len(), program.streams.len()), (2, 1));
-    assert_eq!((program.streams[0].span.file, errors.len(), errors[0].span.file), (1, 1, 2));
+    assert_eq!((program.streams[0].span.file(), errors.len(), errors[0].span.file()), (1, 1, 2));
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> 
     if given.units.is_some_and(|units| units.division != Division::Pipeline) {
         return BTreeMap::new();
     }
-    let bound = |node: &NodeId| given.graph.node(*node).kind != Kind::Parallel;
+    let bound = |node: &NodeId| given.graph.node(*node).kind() != Kind::Parallel;
     let segments = so_far.segments.iter().enumerate();
     segments.flat_map(|(i, nodes)| nodes.iter().copied().filter(bound).map(move |n| (n, i as u32))).collect()
 }

@@ -17,14 +17,14 @@ const KEPT_DEFAULT: usize = 128 << 20;
 /// Divides bytes equally among the channels whose items are weighed: [`WEIGHED_DEFAULT`], or of a budget three quarters of
 /// what is left when the slots of all channels are subtracted. The last quarter is reserved for growth.
 pub(super) fn channels(given: &Given<'_>, so_far: &Plan) -> BTreeMap<ChannelId, usize> {
-    let weighed = |id: &ChannelId| given.graph.channel(*id).link.weighed;
+    let weighed = |id: &ChannelId| given.graph.channel(*id).link().weighed();
     let sharers = given.graph.channel_ids().filter(weighed).count();
     if sharers == 0 || given.units.is_some() {
         return BTreeMap::new();
     }
     let all = given.wishes.budget.map_or(WEIGHED_DEFAULT, |budget| {
         let channels = given.graph.channel_ids();
-        let bytes = |id| given.graph.channel(id).item.bytes.saturating_mul(so_far.slots_of(id));
+        let bytes = |id| given.graph.channel(id).item().bytes().saturating_mul(so_far.slots_of(id));
         let slots = channels.map(bytes).fold(0, usize::saturating_add);
         budget.saturating_sub(slots) / 4 * 3
     });
@@ -35,7 +35,7 @@ pub(super) fn channels(given: &Given<'_>, so_far: &Plan) -> BTreeMap<ChannelId, 
 /// The bytes that completed tickets of one parallel node may hold in its reorder window: an equal share of half the
 /// budget or of [`HELD_DEFAULT`].
 pub(super) fn held(given: &Given<'_>) -> usize {
-    let nodes = given.graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
+    let nodes = given.graph.nodes().iter().filter(|node| node.kind() == Kind::Parallel).count().max(1);
     given.wishes.budget.map_or(HELD_DEFAULT, |budget| budget / 2) / nodes
 }
 

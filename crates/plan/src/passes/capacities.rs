@@ -9,7 +9,7 @@
 use super::Given;
 use super::cache::first_level;
 use crate::{Plan, Raised, Wishes};
-use thalweg_graph::{Bounds, Channel, GraphData, Kind, Rate};
+use thalweg_graph::{Channel, GraphData, Kind, Rate};
 
 /// Maximum number of channels of a graph whose workers carry items on: a worker that takes new input looks at all of them.
 pub const MAX_CARRIED: usize = 64;
@@ -38,26 +38,25 @@ struct Rates {
 
 impl Rates {
     fn of(graph: &GraphData, channel: &Channel) -> Rates {
-        let output = &graph.node(channel.from.0).outputs[channel.from.1];
-        let input = &graph.node(channel.to.0).inputs[channel.to.1];
-        let pop = items_per_firing(input.pop);
+        let output = &graph.node(channel.from().0).outputs()[channel.from().1];
+        let input = &graph.node(channel.to().0).inputs()[channel.to().1];
+        let pop = items_per_firing(input.pop());
         Rates {
-            push: items_per_firing(output.push),
+            push: items_per_firing(output.push()),
             pop,
-            peek: pop.max(items(input.peek)),
-            initial: channel.link.initial,
+            peek: pop.max(items(input.peek())),
+            initial: channel.link().initial(),
         }
     }
 
     /// With room for the most items that a firing with a dynamic rate may pop, if that is declared and they take at most
     /// [`CHANNEL_BYTES`]. A channel with less room grows when the firing needs it, by a search for deadlocks.
     fn with_bounds(self, graph: &GraphData, channel: &Channel) -> Rates {
-        let Some(Bounds { most: Some(most), .. }) = graph.node(channel.to.0).inputs[channel.to.1].bounds
-        else {
-            return self;
-        };
+        let (node, port) = channel.to();
+        let bounds = graph.node(node).inputs()[port].bounds();
+        let Some(most) = bounds.and_then(|bounds| bounds.most()) else { return self };
         let most = items(most);
-        let fits = most <= CHANNEL_BYTES / channel.item.bytes.max(1);
+        let fits = most <= CHANNEL_BYTES / channel.item().bytes().max(1);
         Rates { peek: if fits { self.peek.max(most) } else { self.peek }, ..self }
     }
 
@@ -101,10 +100,10 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
         let rates = Rates::of(graph, channel);
-        let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
+        let Some(asked) = channel.link().capacity().or(wishes.capacity) else {
             let rates = rates.with_bounds(graph, channel);
             let capacity = if has_process(graph, channel) {
-                let fit = first_level(wishes) / CACHE_PARTS / channel.item.bytes.max(1);
+                let fit = first_level(wishes) / CACHE_PARTS / channel.item().bytes().max(1);
                 let carries = graph.channels().len() <= MAX_CARRIED;
                 let most = if carries { CARRIED_CAPACITY } else { PROCESS_CAPACITY };
                 fit.clamp(PROCESS_MIN_CAPACITY, most).max(rates.double_buffered())
@@ -140,20 +139,20 @@ const PROCESS_MIN_CAPACITY: usize = 8;
 
 /// Whether one of the ends is a process.
 pub(crate) fn has_process(graph: &GraphData, channel: &Channel) -> bool {
-    [channel.from.0, channel.to.0].into_iter().any(|node| graph.node(node).kind == Kind::Process)
+    [channel.from().0, channel.to().0].into_iter().any(|node| graph.node(node).kind() == Kind::Process)
 }
 
 /// The capacity of a channel between kernels: twice max(P T, C T), at least [`Rates::double_buffered`], at most
 /// [`CHANNEL_BYTES`].
 fn kernel_capacity(channel: &Channel, rates: &Rates, claims: &[usize], threads: usize) -> usize {
-    let produced = rates.push.saturating_mul(claims[channel.from.0.index()]);
+    let produced = rates.push.saturating_mul(claims[channel.from().0.index()]);
     let consumed =
-        rates.pop.saturating_mul(claims[channel.to.0.index()]).saturating_add(rates.peek - rates.pop);
+        rates.pop.saturating_mul(claims[channel.to().0.index()]).saturating_add(rates.peek - rates.pop);
     let claim = produced.max(consumed);
     let wanted =
         claim.saturating_mul(threads.saturating_mul(CLAIMS_PER_THREAD)).saturating_add(rates.initial);
     let least = rates.double_buffered();
-    let most = least.max(CHANNEL_BYTES / channel.item.bytes.max(1));
+    let most = least.max(CHANNEL_BYTES / channel.item().bytes().max(1));
     wanted.clamp(least, most)
 }
 
@@ -164,8 +163,8 @@ fn shrink_to(graph: &GraphData, wishes: &Wishes, bytes: usize, capacities: &mut 
     if wishes.capacity.is_some() {
         return;
     }
-    let size = |id: usize, capacity: usize| graph.channels()[id].item.bytes as u128 * capacity as u128;
-    let is_chosen = |id: usize| graph.channels()[id].link.capacity.is_none();
+    let size = |id: usize, capacity: usize| graph.channels()[id].item().bytes() as u128 * capacity as u128;
+    let is_chosen = |id: usize| graph.channels()[id].link().capacity().is_none();
     let sum = |chosen: bool| -> u128 {
         let channels = capacities.iter().enumerate().filter(|(id, _)| is_chosen(*id) == chosen);
         channels.map(|(id, capacity)| size(id, *capacity)).fold(0, u128::saturating_add)

@@ -24,12 +24,12 @@ pub(super) fn decide(given: &Given<'_>) -> Vec<usize> {
 
 /// The most firings in a claim of `node`, by default: those that move at most `bytes` through a port.
 fn claim_length(node: &Node, bytes: usize) -> usize {
-    let inputs = node.inputs.iter().map(|p| (p.item, items_per_firing(p.pop)));
-    let outputs = node.outputs.iter().map(|p| (p.item, items_per_firing(p.push)));
+    let inputs = node.inputs().iter().map(|p| (p.item(), items_per_firing(p.pop())));
+    let outputs = node.outputs().iter().map(|p| (p.item(), items_per_firing(p.push())));
     let ports = inputs.chain(outputs).filter(|(_, rate)| *rate > 0);
     ports.map(|(item, rate)| claim_items(item, bytes) / rate).min().unwrap_or(1).max(1)
 }
 
 fn claim_items(item: Item, bytes: usize) -> usize {
-    (bytes / item.bytes.max(1)).clamp(1, CLAIM_ITEMS)
+    (bytes / item.bytes().max(1)).clamp(1, CLAIM_ITEMS)
 }

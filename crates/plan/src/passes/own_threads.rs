@@ -8,6 +8,6 @@ use thalweg_graph::{Kind, Node, NodeId};
 /// that is not parallel. In a compiled graph bodies have threads, and not nodes.
 pub(super) fn decide(given: &Given<'_>) -> BTreeSet<NodeId> {
     let one_to_one = given.wishes.one_to_one && given.units.is_none();
-    let is_own = |node: &Node| node.blocking || (one_to_one && node.kind != Kind::Parallel);
+    let is_own = |node: &Node| node.blocking() || (one_to_one && node.kind() != Kind::Parallel);
     given.graph.node_ids().filter(|id| is_own(given.graph.node(*id))).collect()
 }

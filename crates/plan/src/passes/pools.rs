@@ -29,7 +29,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Decided {
     let wish = given.wishes.pools.map(|size| size.clamp(1, MOST_THREADS + 1));
     let size = wish.unwrap_or_else(|| share(given.graph, so_far).max(1)) as u32;
     let size_of = |node: NodeId| match given.graph.node(node) {
-        data if data.kind == Kind::Parallel => data.workers.map_or(size, |limit| size.min(limit.max(1))),
+        data if data.kind() == Kind::Parallel => data.workers().map_or(size, |limit| size.min(limit.max(1))),
         _ => 1,
     };
     let threads = served(given.graph, so_far).map(|node| size_of(node) as usize).sum::<usize>().max(1);
@@ -40,7 +40,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Decided {
     for node in served(given.graph, so_far) {
         let workers = next..next + size_of(node);
         next = workers.end;
-        if given.graph.node(node).kind == Kind::Parallel {
+        if given.graph.node(node).kind() == Kind::Parallel {
             pools.insert(node, workers.collect());
         } else {
             affinity.insert(node, workers.start);
@@ -51,7 +51,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Decided {
 
 /// The workers for each parallel node: an equal part of the threads that one worker for each other node leaves.
 fn share(graph: &GraphData, so_far: &Plan) -> usize {
-    let is_parallel = |node: &NodeId| graph.node(*node).kind == Kind::Parallel;
+    let is_parallel = |node: &NodeId| graph.node(*node).kind() == Kind::Parallel;
     let (parallel, others): (Vec<_>, Vec<_>) = served(graph, so_far).partition(is_parallel);
     so_far.threads.saturating_sub(others.len()) / parallel.len().max(1)
 }

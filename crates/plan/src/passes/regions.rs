@@ -18,12 +18,12 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Vec<Vec<NodeId>> {
     }
     let mut part = parts(given.graph.nodes().len(), &so_far.segments);
     let is_replicated = |id: &NodeId| {
-        given.graph.node(*id).kind == Kind::Parallel && so_far.replicas.get(id).is_none_or(|most| *most > 1)
+        given.graph.node(*id).kind() == Kind::Parallel && so_far.replicas.get(id).is_none_or(|most| *most > 1)
     };
     given.graph.node_ids().filter(is_replicated).for_each(|id| part[id.index()] = None);
     let inside = |id: ChannelId| {
         let channel = given.graph.channel(id);
-        let (from, to) = (part[channel.from.0.index()], part[channel.to.0.index()]);
+        let (from, to) = (part[channel.from().0.index()], part[channel.to().0.index()]);
         from.is_some() && from == to
     };
     let regions = regions_through(given.graph, inside).into_iter().map(|region| region.nodes);

@@ -24,7 +24,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> 
     let Some(profile) = given.profile else { return BTreeMap::new() };
     let (graph, threads) = (given.graph, so_far.threads as u128);
     let busy = |id: NodeId| u128::from(profile.busy_ns(id.index()));
-    let is_parallel = |id: &NodeId| graph.node(*id).kind == Kind::Parallel;
+    let is_parallel = |id: &NodeId| graph.node(*id).kind() == Kind::Parallel;
     // The busy time of a node with a thread of its own includes the time in which it was blocked.
     let shared = || graph.node_ids().filter(|id| !so_far.own_threads.contains(id));
     let work: u128 = shared().map(busy).sum();
@@ -42,7 +42,7 @@ fn of_units(given: &Given<'_>, units: &Units, threads: usize) -> BTreeMap<NodeId
     let mut replicas = BTreeMap::new();
     for divide::Segment { units: range, copied } in divide::segments(units, threads) {
         let nodes = divide::nodes(&units.all[range]).into_iter();
-        let parallel = nodes.filter(|node| given.graph.node(*node).kind == Kind::Parallel);
+        let parallel = nodes.filter(|node| given.graph.node(*node).kind() == Kind::Parallel);
         replicas.extend(parallel.map(|node| (node, if copied { threads as u32 } else { 1 })));
     }
     replicas

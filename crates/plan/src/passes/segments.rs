@@ -25,7 +25,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Vec<Vec<NodeId>> {
     }
     let Some(profile) = given.profile.filter(|_| so_far.threads > 1) else { return Vec::new() };
     let order = order(given.graph, &so_far.own_threads);
-    let weight = |node: &NodeId| match given.graph.node(*node).kind {
+    let weight = |node: &NodeId| match given.graph.node(*node).kind() {
         Kind::Parallel => 0,
         _ => u128::from(profile.busy_ns(node.index())),
     };

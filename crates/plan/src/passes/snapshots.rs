@@ -9,10 +9,12 @@ use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 fn add(graph: &mut GraphData, node: Node, pops: &[u32], pushes: &[u32]) -> NodeId {
     let rate = |items: u32| if items == 0 { Rate::Dynamic } else { Rate::Static(items.into()) };
     let item = Item::of::<u64>();
-    let input =
-        |node: Node, (i, n): (usize, &u32)| node.input(InPort::new(format!("in{i}"), item).pop(rate(*n)));
-    let output =
-        |node: Node, (i, n): (usize, &u32)| node.output(OutPort::new(format!("out{i}"), item).push(rate(*n)));
+    let input = |node: Node, (i, n): (usize, &u32)| {
+        node.input(InPort::new(format!("in{i}"), item).with_pop(rate(*n)))
+    };
+    let output = |node: Node, (i, n): (usize, &u32)| {
+        node.output(OutPort::new(format!("out{i}"), item).with_push(rate(*n)))
+    };
     let node = pops.iter().enumerate().fold(node, input);
     graph.add(pushes.iter().enumerate().fold(node, output))
 }
@@ -26,7 +28,7 @@ fn profile(milliseconds: &[u64]) -> Profile {
 fn farm() -> (GraphData, Wishes, Profile) {
     let mut graph = GraphData::new();
     let mut read = Node::sequential("read");
-    read.blocking = true;
+    *read.blocking_mut() = true;
     let read = add(&mut graph, read, &[], &[1]);
     let decode = add(&mut graph, Node::parallel("decode"), &[1], &[1]);
     let check = add(&mut graph, Node::parallel("check"), &[1], &[1]);
@@ -48,7 +50,7 @@ fn chain() -> (GraphData, Wishes, Profile) {
         last = node;
     }
     let end = add(&mut graph, Node::sequential("g"), &[1], &[]);
-    graph.connect((last, 0), (end, 0), Link { capacity: Some(3), ..Link::default() }).unwrap();
+    graph.connect((last, 0), (end, 0), Link::default().with_capacity(3)).unwrap();
     (graph, Wishes::default().threads(3), profile(&[10, 20, 5, 5, 30, 5, 10]))
 }
 
@@ -71,7 +73,7 @@ fn budget() -> (GraphData, Wishes, Profile) {
     let read = add(&mut graph, Node::sequential("read"), &[], &[0]);
     let pack = add(&mut graph, Node::parallel("pack"), &[1], &[1]);
     let write = add(&mut graph, Node::sequential("write"), &[1], &[]);
-    let weighed = Link { weighed: true, ..Link::default() };
+    let weighed = Link::default().with_weighed(true);
     graph.connect((read, 0), (pack, 0), weighed).unwrap();
     graph.connect((pack, 0), (write, 0), weighed).unwrap();
     let wishes = Wishes::default().threads(2).budget(1 << 16).claim_length(1).keepers(2);
@@ -82,7 +84,7 @@ fn budget() -> (GraphData, Wishes, Profile) {
 fn owned() -> (GraphData, Wishes, Profile) {
     let mut graph = GraphData::new();
     let mut read = Node::sequential("read");
-    read.blocking = true;
+    *read.blocking_mut() = true;
     let nodes = [
         add(&mut graph, read, &[], &[1]),
         add(&mut graph, Node::parallel("pack"), &[1], &[1]),
@@ -91,7 +93,7 @@ fn owned() -> (GraphData, Wishes, Profile) {
         add(&mut graph, Node::sequential("write"), &[3], &[]),
     ];
     let owned = Link::of::<Vec<u8>>();
-    let links = [owned, Link { weighed: true, ..owned }, owned, Link { capacity: Some(100), ..owned }];
+    let links = [owned, owned.with_weighed(true), owned, owned.with_capacity(100)];
     for (pair, link) in nodes.windows(2).zip(links) {
         graph.connect((pair[0], 0), (pair[1], 0), link).unwrap();
     }
@@ -101,7 +103,7 @@ fn owned() -> (GraphData, Wishes, Profile) {
 /// The farm, with three workers for each parallel node, of which one allows two.
 fn pooled() -> (GraphData, Wishes, Profile) {
     let (mut graph, wishes, profile) = farm();
-    graph.node_mut(NodeId(2)).workers = Some(2);
+    *graph.node_mut(NodeId(2)).workers_mut() = Some(2);
     (graph, Wishes { policy: Some(POOLS.to_owned()), pools: Some(3), ..wishes }, profile)
 }
 

@@ -31,14 +31,14 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, BTreeMap<
     }
     for id in given.graph.channel_ids() {
         let channel = given.graph.channel(id);
-        if channel.link.capacity.is_some() {
+        if channel.link().capacity().is_some() {
             continue;
         }
         let capacity = &mut capacities[id.index()];
         let most = if blocks(given, so_far, id) { widest(given, id, *capacity) } else { *capacity };
-        if channel.link.owns && !given.wishes.counted {
-            let is_parallel = |node: NodeId| given.graph.node(node).kind == Kind::Parallel;
-            let is_shared = is_parallel(channel.from.0) || is_parallel(channel.to.0);
+        if channel.link().owns() && !given.wishes.counted {
+            let is_parallel = |node: NodeId| given.graph.node(node).kind() == Kind::Parallel;
+            let is_shared = is_parallel(channel.from().0) || is_parallel(channel.to().0);
             let firings = if is_shared { (2 * so_far.threads).max(MIN_SHARED) } else { 2 };
             *capacity = first_room(given.graph, channel, firings).min(*capacity);
         }
@@ -52,15 +52,15 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, BTreeMap<
 /// Whether an end of the channel is a blocking kernel, and nothing counts the channel's bytes.
 fn blocks(given: &Given<'_>, so_far: &Plan, id: ChannelId) -> bool {
     let channel = given.graph.channel(id);
-    let blocks = |node: NodeId| given.graph.node(node).blocking;
+    let blocks = |node: NodeId| given.graph.node(node).blocking();
     !so_far.own_threads.is_empty()
         && given.wishes.budget.is_none()
-        && !channel.link.weighed
+        && !channel.link().weighed()
         && !has_process(given.graph, channel)
-        && (blocks(channel.from.0) || blocks(channel.to.0))
+        && (blocks(channel.from().0) || blocks(channel.to().0))
 }
 
 fn widest(given: &Given<'_>, id: ChannelId, capacity: usize) -> usize {
-    let most = CHANNEL_BYTES / given.graph.channel(id).item.bytes.max(1);
+    let most = CHANNEL_BYTES / given.graph.channel(id).item().bytes().max(1);
     capacity.saturating_mul(MAX_WIDENING).min(most).max(capacity)
 }

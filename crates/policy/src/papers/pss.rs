@@ -43,7 +43,7 @@ impl Policy for Pss {
 
 /// Whether an activation ended in the way in which the thread of a parallel kernel ends in the paper.
 pub(crate) fn ran_parallel<H: Host>((node, event): (NodeId, Event), host: &H) -> bool {
-    event == Event::Budget && host.graph().node(node).kind == Kind::Parallel
+    event == Event::Budget && host.graph().node(node).kind() == Kind::Parallel
 }
 
 /// The neighbour to move to, if the worker moves.

@@ -58,8 +58,8 @@ impl Policy for RandomStealing {
 
 /// All tokens of a run. Those of a parallel node are consecutive, so round-robin dealing gives one to each worker.
 fn tokens(graph: &GraphData, workers: usize) -> impl Iterator<Item = NodeId> {
-    let copies = move |n: NodeId| if graph.node(n).kind == Kind::Parallel { workers } else { 1 };
-    let for_workers = graph.node_ids().filter(|&n| !graph.node(n).blocking);
+    let copies = move |n: NodeId| if graph.node(n).kind() == Kind::Parallel { workers } else { 1 };
+    let for_workers = graph.node_ids().filter(|&n| !graph.node(n).blocking());
     for_workers.flat_map(move |n| std::iter::repeat_n(n, copies(n)))
 }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn tokens_are_dealt_round_robin() {
         let (host, locals) = started(3);
-        let kinds = host.graph.nodes().iter().map(|n| n.kind);
+        let kinds = host.graph.nodes().iter().map(|n| n.kind());
         let expected: Vec<usize> = kinds.map(|k| if k == Kind::Parallel { 3 } else { 1 }).collect();
         assert_eq!(census(&host, &locals), expected);
         let sizes: Vec<usize> = host.queues.iter().map(|q| q.len()).collect();

@@ -22,7 +22,7 @@ pub(crate) fn by_event(graph: &GraphData, node: NodeId, event: Event) -> Option<
         Event::Empty(channel) => Some(producer(graph, channel)),
         Event::Full(channel) => Some(consumer(graph, channel)),
         Event::Waiting | Event::Budget => Some(node),
-        Event::Refused => (graph.node(node).kind == Kind::Parallel).then_some(node),
+        Event::Refused => (graph.node(node).kind() == Kind::Parallel).then_some(node),
         Event::Done => None,
     }
 }
@@ -83,13 +83,13 @@ pub(crate) fn reselect<H: Host>(host: &mut H) -> Option<NodeId> {
 /// are left out.
 pub(crate) fn initial<H: Host>(worker: WorkerId, host: &mut H) -> NodeId {
     let graph = host.graph();
-    let for_workers = |n: &NodeId| !graph.node(*n).blocking;
-    let starts = |n: NodeId| graph.node(n).is_source() || graph.node(n).starting;
+    let for_workers = |n: &NodeId| !graph.node(*n).blocking();
+    let starts = |n: NodeId| graph.node(n).is_source() || graph.node(n).starting();
     let starting = graph.node_ids().filter(for_workers).filter(|&n| starts(n)).nth(worker);
     if let Some(node) = starting {
         return node;
     }
-    let others = |n: &NodeId| graph.node(*n).kind == Kind::Parallel && !starts(*n);
+    let others = |n: &NodeId| graph.node(*n).kind() == Kind::Parallel && !starts(*n);
     let parallel: Vec<NodeId> = graph.node_ids().filter(for_workers).filter(others).collect();
     if parallel.is_empty() {
         let nodes = graph.nodes().len();
@@ -112,14 +112,14 @@ mod tests {
         assert_eq!(initial(0, &mut host), NodeId(0));
         assert_eq!(initial(1, &mut host), NodeId(1));
         let later: BTreeSet<NodeId> = (2..40).map(|w| initial(w, &mut host)).collect();
-        assert!(later.iter().all(|&n| host.graph().node(n).kind == Kind::Parallel));
+        assert!(later.iter().all(|&n| host.graph().node(n).kind() == Kind::Parallel));
         assert_eq!(later.len(), 2, "both parallel nodes are chosen: {later:?}");
     }
 
     #[test]
     fn a_kernel_with_inputs_may_be_a_starting_one() {
         let mut graph = graphs::chain(4);
-        graph.node_mut(NodeId(2)).starting = true;
+        *graph.node_mut(NodeId(2)).starting_mut() = true;
         let mut host = Mock::new(graph);
         assert_eq!([0, 1].map(|worker| initial(worker, &mut host)), [NodeId(0), NodeId(2)]);
     }
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn blocking_nodes_are_left_out() {
         let mut graph = graphs::chain(3);
-        graph.node_mut(NodeId(0)).blocking = true;
-        graph.node_mut(NodeId(1)).kind = Kind::Parallel;
+        *graph.node_mut(NodeId(0)).blocking_mut() = true;
+        *graph.node_mut(NodeId(1)).kind_mut() = Kind::Parallel;
         assert_eq!(initial(0, &mut Mock::new(graph)), NodeId(1));
     }
 

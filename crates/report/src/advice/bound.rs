@@ -45,19 +45,19 @@ impl Evidence<'_> {
 
     fn serial_bound(&self, node: NodeId) -> Finding {
         let (name, data) = (self.quoted(node), self.graph().node(node));
-        let help = match data.kind {
+        let help = match data.kind() {
             Kind::Parallel => self.limit_help(node, 1),
             Kind::Process => {
                 format!("divide {name} into two processes, or move the part without state into a `par_map`")
             }
-            _ if data.merge => {
+            _ if data.merge() => {
                 format!("give {name} less to do: move work on its items to the nodes before it or after it")
             }
             _ => format!(
                 "divide {name} into two stages, or move the part without state into a `par_map` before it"
             ),
         };
-        let what = format!("{} {name} bounds the run", data.kind);
+        let what = format!("{} {name} bounds the run", data.kind());
         let evidence = format!("it is {}", self.serial_limit(node));
         Finding::new(FindingKind::SerialBound, what, evidence, help).at(&[node])
     }
@@ -86,7 +86,7 @@ impl Evidence<'_> {
 
     /// The kind and name of a serial node, and [`Report::serial_limit`].
     fn serial_words(&self, node: NodeId) -> String {
-        format!("{} {} is {}", self.graph().node(node).kind, self.quoted(node), self.serial_limit(node))
+        format!("{} {} is {}", self.graph().node(node).kind(), self.quoted(node), self.serial_limit(node))
     }
 
     /// The parallel node that its own limit on workers bounds, if there is one.
@@ -94,7 +94,7 @@ impl Evidence<'_> {
         let used = |node: &NodeId| {
             let limit = self.worker_limit(*node).filter(|limit| *limit > 1)?;
             let limited =
-                self.graph().node(*node).kind == Kind::Parallel && (limit as usize) < self.threads();
+                self.graph().node(*node).kind() == Kind::Parallel && (limit as usize) < self.threads();
             limited.then(|| (limit, self.load(*node) / f64::from(limit)))
         };
         let nodes = self.graph().node_ids().filter_map(|node| Some((node, used(&node)?)));
@@ -156,11 +156,11 @@ impl Evidence<'_> {
         });
         let idle = self.workers().is_empty() || self.breakdown()[3] >= IDLE;
         let dedicated = self
-            .busiest(|node| self.graph().node(node).blocking)
+            .busiest(|node| self.graph().node(node).blocking())
             .filter(|node| idle && self.load(*node) >= DEDICATED);
         let node = dedicated.or(waited)?;
         let (name, load) = (self.quoted(node), units::percent(self.load(node)));
-        if !self.graph().node(node).blocking {
+        if !self.graph().node(node).blocking() {
             let time = units::time(self.nodes()[node.index()].other_waits().outside());
             let what = format!("{name} waits for an event outside the graph");
             let help =
@@ -211,7 +211,7 @@ impl Evidence<'_> {
         let part = self.nodes()[node.index()].busy().as_secs_f64() / all.as_secs_f64();
         format!(
             "{} {} takes {} of the time in nodes",
-            self.graph().node(node).kind,
+            self.graph().node(node).kind(),
             self.quoted(node),
             units::percent(part)
         )

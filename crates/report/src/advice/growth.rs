@@ -104,7 +104,7 @@ impl Evidence<'_> {
     /// each other. Each node comes with a channel of the cycle. The channel alone where no cycle is found.
     fn cycle_around(&self, channel: ChannelId) -> Vec<(NodeId, ChannelId)> {
         let ends = self.graph().channel(channel);
-        let (from, to) = (ends.from.0, ends.to.0);
+        let (from, to) = (ends.from().0, ends.to().0);
         let mut came: HashMap<NodeId, (NodeId, ChannelId)> = HashMap::new();
         let mut queue = VecDeque::from([to]);
         while let Some(node) = queue.pop_front() {
@@ -133,9 +133,9 @@ impl Evidence<'_> {
     /// The nodes at the other ends of a node's channels.
     fn neighbours(&self, node: NodeId) -> impl Iterator<Item = (NodeId, ChannelId)> {
         let data = self.graph().node(node);
-        let inputs = data.inputs.iter().filter_map(|port| port.channel);
-        let outputs = data.outputs.iter().filter_map(|port| port.channel);
-        let inputs = inputs.map(|id| (self.graph().channel(id).from.0, id));
-        inputs.chain(outputs.map(|id| (self.graph().channel(id).to.0, id)))
+        let inputs = data.inputs().iter().filter_map(|port| port.channel());
+        let outputs = data.outputs().iter().filter_map(|port| port.channel());
+        let inputs = inputs.map(|id| (self.graph().channel(id).from().0, id));
+        inputs.chain(outputs.map(|id| (self.graph().channel(id).to().0, id)))
     }
 }

@@ -50,7 +50,7 @@ impl Evidence<'_> {
         let (items, room) = (times(|c| c.consumer_waited()), times(|c| c.producer_waited()));
         let busy: f64 = nodes.iter().map(|node| self.load(*node)).sum();
         let waited = self.share(items) / count;
-        let initial = channels.iter().map(|id| self.graph().channel(*id).link.initial);
+        let initial = channels.iter().map(|id| self.graph().channel(*id).link().initial());
         let initial = initial.fold(0, usize::saturating_add);
         let alternate = busy >= BUSY && initial < nodes.len();
         if room > items || !(alternate || waited >= WAITED) {
@@ -77,7 +77,7 @@ impl Evidence<'_> {
         if !items.is_zero() {
             evidence += &format!(" and wait {} for each other's items", units::time(items));
         }
-        let back = channels.iter().find(|id| self.graph().channel(**id).link.initial > 0);
+        let back = channels.iter().find(|id| self.graph().channel(**id).link().initial() > 0);
         let place = back.map_or("its feedback".to_owned(), |id| self.quoted_channel(*id));
         let help = format!(
             "give {place} more initial items, at least {}, if the algorithm allows it; or merge the nodes of the loop \
@@ -89,11 +89,11 @@ impl Evidence<'_> {
 
     /// The channels between nodes of one component.
     fn inside(&self, nodes: &[NodeId], component: &impl Fn(NodeId) -> usize) -> Vec<ChannelId> {
-        let outputs = nodes.iter().flat_map(|node| self.graph().node(*node).outputs.iter());
-        let ids = outputs.filter_map(|port| port.channel);
+        let outputs = nodes.iter().flat_map(|node| self.graph().node(*node).outputs().iter());
+        let ids = outputs.filter_map(|port| port.channel());
         let inside = |id: &ChannelId| {
             let channel = self.graph().channel(*id);
-            component(channel.from.0) == component(channel.to.0)
+            component(channel.from().0) == component(channel.to().0)
         };
         ids.filter(inside).collect()
     }

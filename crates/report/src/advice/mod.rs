@@ -185,7 +185,7 @@ impl Deref for Evidence<'_> {
 impl Evidence<'_> {
     /// A node's name in a message.
     fn quoted(&self, node: NodeId) -> String {
-        format!("`{}`", shown(&*self.graph().node(node).name))
+        format!("`{}`", shown(self.graph().node(node).name()))
     }
 
     /// A channel's name in a message.

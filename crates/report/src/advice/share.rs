@@ -20,7 +20,7 @@ impl Evidence<'_> {
 
     /// The maximum number of workers that fire a node at the same time, by the graph and by the plan. `None` if none limits it.
     pub(crate) fn worker_limit(&self, node: NodeId) -> Option<u32> {
-        let of_graph = self.graph().node(node).workers;
+        let of_graph = self.graph().node(node).workers();
         of_graph.into_iter().chain(self.replicas(node)).min()
     }
 
@@ -31,18 +31,19 @@ impl Evidence<'_> {
 
     /// Whether a node has a thread of its own: it is blocking, or the plan says so, as in a run of one to one.
     pub(crate) fn has_own_thread(&self, node: NodeId) -> bool {
-        self.graph().node(node).blocking || self.plan().is_some_and(|plan| plan.own_threads().contains(&node))
+        self.graph().node(node).blocking()
+            || self.plan().is_some_and(|plan| plan.own_threads().contains(&node))
     }
 
     /// Whether a node does one firing at a time.
     pub(crate) fn is_serial(&self, node: NodeId) -> bool {
-        self.graph().node(node).kind != Kind::Parallel || self.worker_limit(node) == Some(1)
+        self.graph().node(node).kind() != Kind::Parallel || self.worker_limit(node) == Some(1)
     }
 
     /// The busiest of the nodes that do one firing at a time. Not a blocking one: its busy time includes the time in which
     /// it was blocked.
     pub(super) fn busiest_serial(&self) -> Option<NodeId> {
-        self.busiest(|node| self.is_serial(node) && !self.graph().node(node).blocking)
+        self.busiest(|node| self.is_serial(node) && !self.graph().node(node).blocking())
     }
 
     /// Whether the workers were preempted for a notable share of their time. The busy times of nodes include the

@@ -50,7 +50,7 @@ impl Evidence<'_> {
         }
         // A source has no items that could come in chunks; the node that gets its items is as short.
         let short = |node: &NodeId| {
-            let has_inputs = !self.graph().node(*node).inputs.is_empty();
+            let has_inputs = !self.graph().node(*node).inputs().is_empty();
             has_inputs && self.nodes()[node.index()].per_firing().is_some_and(|time| time < SHORT)
         };
         let nodes = self.graph().node_ids().filter(short);
@@ -65,7 +65,7 @@ impl Evidence<'_> {
             stats.firings(),
             units::percent(self.overhead())
         );
-        let help = match self.graph().node(node).kind {
+        let help = match self.graph().node(node).kind() {
             Kind::Process => {
                 format!("send larger messages to {name}, or merge it with a neighbour into one process")
             }

@@ -82,7 +82,7 @@ impl Comparison {
 
 fn node_names(report: &Report) -> Vec<String> {
     let nodes = report.graph().nodes().iter().zip(report.nodes());
-    nodes.map(|(node, _)| node.name.to_string()).collect()
+    nodes.map(|(node, _)| node.name().to_string()).collect()
 }
 
 fn channel_names(report: &Report) -> Vec<String> {

@@ -128,64 +128,50 @@ enum KindForm {
 
 impl<'g> GraphNode<'g> {
     fn of(graph: &'g GraphData, id: NodeId) -> GraphNode<'g> {
-        let Node {
-            name,
-            kind,
-            inputs,
-            outputs,
-            blocking,
-            starting,
-            merge,
-            timed,
-            unordered,
-            returns,
-            workers,
-        } = graph.node(id);
+        let node = graph.node(id);
         let (split, join) = match graph.router(id) {
             Some(Router::Split(weights)) => (Some(weights.into()), None),
             Some(Router::Join(weights)) => (None, Some(weights.into())),
             None => (None, None),
         };
         GraphNode {
-            name: (&**name).into(),
-            kind: *kind,
-            blocking: *blocking,
-            starting: *starting,
-            merge: *merge,
-            timed: *timed,
-            unordered: *unordered,
-            returns: *returns,
-            workers: *workers,
-            inputs: inputs.iter().map(InputEntry::from).collect(),
-            outputs: outputs.iter().map(OutputEntry::from).collect(),
+            name: node.name().into(),
+            kind: node.kind(),
+            blocking: node.blocking(),
+            starting: node.starting(),
+            merge: node.merge(),
+            timed: node.timed(),
+            unordered: node.unordered(),
+            returns: node.returns(),
+            workers: node.workers(),
+            inputs: node.inputs().iter().map(InputEntry::from).collect(),
+            outputs: node.outputs().iter().map(OutputEntry::from).collect(),
             split,
             join,
             prework: graph.is_set_prework(id),
-            span: graph.span(id).map(|Span { file, start, end }| (file, start, end)),
+            span: graph.span(id).map(|span| (span.file(), span.start(), span.end())),
         }
     }
 
     /// Adds the node to a graph that has those before it.
     fn add(self, graph: &mut GraphData, types: &mut TypeNames) -> Check<()> {
-        let node = Node {
-            name: (&*self.name).into(),
-            kind: self.kind,
-            inputs: ports(self.inputs, "inputs", |entry| entry.port(types))?,
-            outputs: ports(self.outputs, "outputs", |entry| entry.port(types))?,
-            blocking: self.blocking,
-            starting: self.starting,
-            merge: self.merge,
-            timed: self.timed,
-            unordered: self.unordered,
-            returns: self.returns,
-            workers: self.workers,
-        };
+        let mut node = Node::sequential(&*self.name);
+        *node.kind_mut() = self.kind;
+        *node.inputs_mut() = ports(self.inputs, "inputs", |entry| entry.port(types))?;
+        *node.outputs_mut() = ports(self.outputs, "outputs", |entry| entry.port(types))?;
+        *node.blocking_mut() = self.blocking;
+        *node.starting_mut() = self.starting;
+        *node.merge_mut() = self.merge;
+        *node.timed_mut() = self.timed;
+        *node.unordered_mut() = self.unordered;
+        *node.returns_mut() = self.returns;
+        *node.workers_mut() = self.workers;
         let id = graph.add(node);
-        if graph.node(id).name != *self.name {
+        if graph.node(id).name() != self.name {
             return Err(Problem::new("a name that no node before has").within("name"));
         }
         if let Some((file, start, end)) = self.span {
-            graph.set_span(id, Span { file, start, end });
+            graph.set_span(id, Span::new(file, start, end));
         }
         if self.prework {
             graph.set_prework(id);
@@ -207,8 +193,8 @@ impl<'g> GraphNode<'g> {
 /// Whether the node, which has no channels yet, has the ports that [`Router::node`] makes.
 fn fits(graph: &GraphData, node: NodeId, router: &Router) -> bool {
     let node = graph.node(node);
-    let inputs: Vec<_> = node.inputs.iter().map(|port| port.item).collect();
-    let outputs: Vec<_> = node.outputs.iter().map(|port| port.item).collect();
+    let inputs: Vec<_> = node.inputs().iter().map(|port| port.item()).collect();
+    let outputs: Vec<_> = node.outputs().iter().map(|port| port.item()).collect();
     let (outer, branches, weights) = match router {
         Router::Split(weights) => (inputs, outputs, weights),
         Router::Join(weights) => (outputs, inputs, weights),
@@ -218,7 +204,10 @@ fn fits(graph: &GraphData, node: NodeId, router: &Router) -> bool {
         Weights::RoundRobin(weights) => weights.len(),
     };
     let made = router.node("", outer.first().copied(), &branches);
-    outer.len() <= 1 && count == branches.len() && made.inputs == node.inputs && made.outputs == node.outputs
+    outer.len() <= 1
+        && count == branches.len()
+        && made.inputs() == node.inputs()
+        && made.outputs() == node.outputs()
 }
 
 /// The weights of a splitter or joiner.
@@ -276,17 +265,17 @@ struct GraphChannel {
 
 impl From<&Channel> for GraphChannel {
     fn from(channel: &Channel) -> GraphChannel {
-        let Link { capacity, initial, feedback, weighed, limits, owns } = channel.link;
+        let link = channel.link();
         let port = |(node, port): Port| (node.0, port);
         GraphChannel {
-            from: port(channel.from),
-            to: port(channel.to),
-            capacity,
-            initial,
-            feedback,
-            weighed,
-            limits,
-            owns,
+            from: port(channel.from()),
+            to: port(channel.to()),
+            capacity: link.capacity(),
+            initial: link.initial(),
+            feedback: link.feedback(),
+            weighed: link.weighed(),
+            limits: link.limits(),
+            owns: link.owns(),
         }
     }
 }
@@ -295,10 +284,17 @@ impl GraphChannel {
     /// Connects the channel's ports.
     fn connect(self, graph: &mut GraphData) -> Check<()> {
         let GraphChannel { from, to, capacity, initial, feedback, weighed, limits, owns } = self;
-        let from = port(from, graph, |node| node.outputs.len()).map_err(|problem| problem.within("from"))?;
-        let to = port(to, graph, |node| node.inputs.len()).map_err(|problem| problem.within("to"))?;
-        let connected = graph.connect(from, to, Link { capacity, initial, feedback, weighed, limits, owns });
-        connected.map(drop).map_err(|fault| match fault {
+        let from =
+            port(from, graph, |node| node.outputs().len()).map_err(|problem| problem.within("from"))?;
+        let to = port(to, graph, |node| node.inputs().len()).map_err(|problem| problem.within("to"))?;
+        let link = Link::default()
+            .with_capacity(capacity)
+            .with_initial(initial)
+            .with_feedback(feedback)
+            .with_weighed(weighed)
+            .with_limits(limits)
+            .with_owns(owns);
+        graph.connect(from, to, link).map(drop).map_err(|fault| match fault {
             Fault::SecondConsumer { .. } => Problem::new("an output without a channel").within("from"),
             Fault::SecondProducer { .. } => Problem::new("an input without a channel").within("to"),
             Fault::Types { pushes, pops, .. } => {
@@ -328,7 +324,7 @@ struct MessagesEntry {
 
 impl From<&Messages> for MessagesEntry {
     fn from(messages: &Messages) -> MessagesEntry {
-        MessagesEntry { from: messages.from.0, to: messages.to.0 }
+        MessagesEntry { from: messages.from().0, to: messages.to().0 }
     }
 }
 
@@ -338,7 +334,7 @@ impl MessagesEntry {
         for (field, node) in [("from", from), ("to", to)] {
             index(node.index(), graph.nodes().len(), "nodes").map_err(|problem| problem.within(field))?;
         }
-        graph.add_messages(Messages { from, to });
+        graph.add_messages(Messages::new(from, to));
         Ok(())
     }
 }

@@ -110,7 +110,7 @@ struct File<'d> {
 /// The report as JSON.
 pub(crate) fn write(report: &Report) -> String {
     let graph = report.graph();
-    let node_names = || graph.nodes().iter().map(|node| Some(Cow::from(&*node.name)));
+    let node_names = || graph.nodes().iter().map(|node| Some(Cow::from(node.name())));
     let channel_names = || graph.channel_ids().map(|id| Some(Cow::from(graph.channel_name(id))));
     // A report that lacks nodes or channels of its graph, or has more, is written as it is. The reader refuses it.
     let nodes = || report.nodes().iter().zip(node_names().chain(std::iter::repeat(None)));
@@ -191,7 +191,7 @@ fn node_reports(entries: Vec<NodeEntry<'_>>, graph: &GraphData) -> Check<Vec<Nod
     let pairs = entries.into_iter().zip(graph.nodes()).enumerate();
     pairs
         .map(|(i, (entry, node))| {
-            check_name("node", &entry.node, &node.name).map_err(|problem| problem.within(i))?;
+            check_name("node", &entry.node, node.name()).map_err(|problem| problem.within(i))?;
             Ok(entry.into())
         })
         .collect()

@@ -5,7 +5,7 @@ use super::problem::{Check, Problem};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use thalweg_graph::{Bounds, FirstPop, InPort, Item, OutPort, Rate};
+use thalweg_graph::{Bounds, InPort, Item, OutPort, Rate};
 
 /// Maximum number of bytes that the names of types in one document may take, since the process keeps them.
 const MAX_NAMES: usize = 10 << 20;
@@ -33,7 +33,7 @@ impl TypeNames {
             }
         }
         let item = Item::named(name, bytes);
-        self.seen.insert(item.name);
+        self.seen.insert(item.name());
         Ok(item)
     }
 }
@@ -83,16 +83,24 @@ struct FirstOutput {
 }
 
 #[derive(Serialize, Deserialize)]
-struct BoundsEntry(#[serde(with = "BoundsForm")] Bounds);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Bounds")]
-struct BoundsForm {
+struct BoundsEntry {
     least: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     average: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u64>,
+}
+
+impl From<Bounds> for BoundsEntry {
+    fn from(bounds: Bounds) -> BoundsEntry {
+        BoundsEntry { least: bounds.least(), average: bounds.average(), most: bounds.most() }
+    }
+}
+
+impl From<BoundsEntry> for Bounds {
+    fn from(entry: BoundsEntry) -> Bounds {
+        Bounds::new(entry.least, entry.average, entry.most)
+    }
 }
 
 /// A number of items, or `"dynamic"`.
@@ -125,13 +133,13 @@ mod dynamic {
 impl<'g> From<&'g InPort> for InputEntry<'g> {
     fn from(port: &'g InPort) -> InputEntry<'g> {
         InputEntry {
-            name: (&*port.name).into(),
-            item: port.item.name.into(),
-            bytes: port.item.bytes,
-            pop: port.pop,
-            peek: port.peek,
-            bounds: port.bounds.map(BoundsEntry),
-            first: port.first.map(|FirstPop { pop, peek }| FirstInput { pop, peek }),
+            name: port.name().into(),
+            item: port.item().name().into(),
+            bytes: port.item().bytes(),
+            pop: port.pop(),
+            peek: port.peek(),
+            bounds: port.bounds().map(BoundsEntry::from),
+            first: port.first().map(|first| FirstInput { pop: first.pop(), peek: first.peek() }),
         }
     }
 }
@@ -140,11 +148,10 @@ impl InputEntry<'_> {
     pub(super) fn port(self, types: &mut TypeNames) -> Check<InPort> {
         let port = InPort::new(self.name, types.item(&self.item, self.bytes)?);
         check_peek(self.pop, self.peek)?;
-        let mut port = port.pop(self.pop).peek(self.peek);
-        port.bounds = self.bounds.map(|BoundsEntry(bounds)| bounds);
+        let port = port.with_pop(self.pop).with_peek(self.peek).with_bounds(self.bounds.map(Bounds::from));
         let Some(FirstInput { pop, peek }) = self.first else { return Ok(port) };
         check_peek(pop, peek).map_err(|problem| problem.within("first"))?;
-        Ok(port.first(pop, peek))
+        Ok(port.with_first(pop, peek))
     }
 }
 
@@ -160,22 +167,22 @@ fn check_peek(pop: Rate, peek: u64) -> Check<()> {
 impl<'g> From<&'g OutPort> for OutputEntry<'g> {
     fn from(port: &'g OutPort) -> OutputEntry<'g> {
         OutputEntry {
-            name: (&*port.name).into(),
-            item: port.item.name.into(),
-            bytes: port.item.bytes,
-            push: port.push,
-            bounds: port.bounds.map(BoundsEntry),
-            first: port.first.map(|push| FirstOutput { push }),
+            name: port.name().into(),
+            item: port.item().name().into(),
+            bytes: port.item().bytes(),
+            push: port.push(),
+            bounds: port.bounds().map(BoundsEntry::from),
+            first: port.first().map(|push| FirstOutput { push }),
         }
     }
 }
 
 impl OutputEntry<'_> {
     pub(super) fn port(self, types: &mut TypeNames) -> Check<OutPort> {
-        let mut port = OutPort::new(self.name, types.item(&self.item, self.bytes)?).push(self.push);
-        port.bounds = self.bounds.map(|BoundsEntry(bounds)| bounds);
+        let port = OutPort::new(self.name, types.item(&self.item, self.bytes)?).with_push(self.push);
+        let port = port.with_bounds(self.bounds.map(Bounds::from));
         match self.first {
-            Some(FirstOutput { push }) => Ok(port.first(push)),
+            Some(FirstOutput { push }) => Ok(port.with_first(push)),
             None => Ok(port),
         }
     }

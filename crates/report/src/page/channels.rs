@@ -49,8 +49,8 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
          width=\"{width:.1}\" height=\"7\"/></svg>",
         100.0 * width / 60.0
     );
-    let feedback = match report.graph().channel(id).link {
-        link if link.feedback => format!(" (feedback, {} initial)", link.initial),
+    let feedback = match report.graph().channel(id).link() {
+        link if link.feedback() => format!(" (feedback, {} initial)", link.initial()),
         _ => String::new(),
     };
     vec![

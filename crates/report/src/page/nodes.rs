@@ -57,7 +57,7 @@ fn row(report: &Report, node: NodeId) -> Vec<Cell> {
     let deviation = |times: &Distribution| units::time(Duration::from_nanos(times.variance().sqrt() as u64));
     let high = times.and_then(|times| times.quantile(0.99)).map(units::time);
     vec![
-        Cell::Name(report.graph().node(node).name.to_string()),
+        Cell::Name(report.graph().node(node).name().to_string()),
         Cell::Words(kind(report, node)),
         Cell::Number(stats.firings().to_string()),
         Cell::Number(units::time(stats.busy())),

@@ -77,11 +77,11 @@ fn what_ran(report: &Report) -> String {
     let (nodes, channels) = (report.graph().nodes(), report.graph().channels());
     let chain = nodes.len() <= NAMED
         && channels.len() + 1 == nodes.len()
-        && channels.iter().enumerate().all(|(i, c)| (c.from.0.index(), c.to.0.index()) == (i, i + 1));
+        && channels.iter().enumerate().all(|(i, c)| (c.from().0.index(), c.to().0.index()) == (i, i + 1));
     let counts = format!("{} and {}", count(nodes.len(), "node"), count(channels.len(), "channel"));
     let mut text = match chain {
         true => {
-            let names: Vec<String> = nodes.iter().map(|node| shortened(&node.name, 40)).collect();
+            let names: Vec<String> = nodes.iter().map(|node| shortened(node.name(), 40)).collect();
             format!("{}: {counts}.", names.join(" → "))
         }
         false => format!("A graph of {counts}."),

@@ -169,7 +169,7 @@ impl Predictions {
                 }
             }
         }
-        let source = report.graph().node(model.source).name.to_string();
+        let source = report.graph().node(model.source).name().to_string();
         Ok(Predictions { source, measured: model.measured(report), rows })
     }
 
@@ -277,7 +277,7 @@ impl Row {
 
 fn limit(report: &Report, model: &Model, predicted: &Prediction) -> Option<String> {
     match predicted.limit {
-        Limit::Stage(stage) => Some(report.graph().node(model.nodes[stage]).name.to_string()),
+        Limit::Stage(stage) => Some(report.graph().node(model.nodes[stage]).name().to_string()),
         _ => None,
     }
 }

@@ -55,7 +55,7 @@ impl Beside {
 /// // 1000 items in 1.5 s: 1 ms each in `read`, 2 ms each in `parse`.
 /// let item = Item::of::<u64>();
 /// let mut graph = GraphData::new();
-/// let read = graph.add(Node::sequential("read").output(OutPort::new("out", item).push(Rate::Static(1))));
+/// let read = graph.add(Node::sequential("read").output(OutPort::new("out", item).with_push(Rate::Static(1))));
 /// let parse = graph.add(Node::parallel("parse").input(InPort::new("in", item)));
 /// graph.connect((read, 0), (parse, 0), Link::default())?;
 /// let mut report = Report::new(graph, "auto", 2);
@@ -161,7 +161,7 @@ impl Prediction {
         let idle =
             |busy: fn(Beside) -> f64| threads - stages.iter().map(|stage| busy(stage.busy)).sum::<f64>();
         let idle = Beside { predicted: idle(Beside::predicted), measured: idle(Beside::measured) };
-        let source = report.graph().node(model.source).name.to_string();
+        let source = report.graph().node(model.source).name().to_string();
         Ok(Prediction { model, source, predicted, throughput, idle, stages })
     }
 
@@ -227,7 +227,7 @@ impl StagePrediction {
         let busy = report.nodes()[node.index()].busy().as_secs_f64() / wall;
         StagePrediction {
             node,
-            name: report.graph().node(node).name.to_string(),
+            name: report.graph().node(node).name().to_string(),
             threads: model.threads_of(i),
             alone: model.has_threads(i),
             busy: Beside { predicted: predicted.busy, measured: busy },
@@ -294,7 +294,7 @@ impl StagePrediction {
 
 /// The time of an item in the channel before a node and in its firing: the longest over the inputs.
 fn measured_wait(report: &Report, node: NodeId) -> Option<f64> {
-    let inputs = report.graph().node(node).inputs.iter().filter_map(|port| port.channel);
+    let inputs = report.graph().node(node).inputs().iter().filter_map(|port| port.channel());
     let stats = inputs.map(|id| &report.channels()[id.index()]);
     let stats = stats.filter(|stats| stats.items() > 0 && stats.mean() > 0.0);
     stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64).reduce(f64::max)

@@ -42,7 +42,7 @@ impl Model {
             return Err(Unpredictable::Unmeasured);
         }
         let nodes = stages(report)?;
-        let is_source = |node: &&NodeId| report.graph().node(**node).inputs.is_empty();
+        let is_source = |node: &&NodeId| report.graph().node(**node).inputs().is_empty();
         let source =
             *nodes.iter().filter(is_source).min().or(nodes.first()).ok_or(Unpredictable::Unmeasured)?;
         let parts = Parts { report, nodes: &nodes, source };
@@ -121,22 +121,22 @@ impl<'r> Parts<'r> {
             stage.limit = evidence.worker_limit(id);
             let tickets = self.report.plan().map_or(1 << 20, |plan| plan.window() as u64);
             stage.window =
-                (!node.unordered).then(|| tickets.saturating_mul(claim.max(1.0) as u64).min(MAX_ITEMS));
+                (!node.unordered()).then(|| tickets.saturating_mul(claim.max(1.0) as u64).min(MAX_ITEMS));
         }
-        let stage = if node.merge { stage.merging() } else { stage };
+        let stage = if node.merge() { stage.merging() } else { stage };
         if own { stage.with_own_thread() } else { stage }
     }
 
     /// The firings of a node without inputs that count as one: as many as the source's.
     fn scale(&self, id: NodeId) -> f64 {
         let firings = |node: NodeId| self.report.nodes()[node.index()].firings() as f64;
-        if self.node(id).inputs.is_empty() { firings(id) / firings(self.source) } else { 1.0 }
+        if self.node(id).inputs().is_empty() { firings(id) / firings(self.source) } else { 1.0 }
     }
 
     fn edges(&self) -> Result<Vec<Edge>, Unpredictable> {
         let ids = self.report.graph().channel_ids();
         let edges =
-            ids.filter(|id| !self.channel(*id).link.limits).filter_map(|id| self.edge(id).transpose());
+            ids.filter(|id| !self.channel(*id).link().limits()).filter_map(|id| self.edge(id).transpose());
         edges.collect()
     }
 
@@ -152,21 +152,21 @@ impl<'r> Parts<'r> {
     /// The edge of a channel; none where it carried nothing.
     fn edge(&self, id: ChannelId) -> Result<Option<Edge>, Unpredictable> {
         let (channel, stats) = (self.channel(id), &self.report.channels()[id.index()]);
-        let ends = self.place(channel.from.0).zip(self.place(channel.to.0));
+        let ends = self.place(channel.from().0).zip(self.place(channel.to().0));
         let Some((from, to)) = ends.filter(|_| stats.items() > 0) else { return Ok(None) };
         if from >= to {
             return Err(Unpredictable::Loop { channel: self.report.graph().channel_name(id) });
         }
         let items = stats.items() as f64;
         let firings = |node: NodeId| self.report.nodes()[node.index()].firings() as f64;
-        let pushes = items / firings(channel.from.0) * self.scale(channel.from.0);
-        let pops = stats.items().saturating_sub(stats.leftover()).max(1) as f64 / firings(channel.to.0);
+        let pushes = items / firings(channel.from().0) * self.scale(channel.from().0);
+        let pops = stats.items().saturating_sub(stats.leftover()).max(1) as f64 / firings(channel.to().0);
         // Firings that pop nothing here now and then: an item counts as several, so that each pops one.
         let several = (1.0 / pops).max(1.0);
         let capacity = ((stats.capacity().max(1) as f64 * several) as u64).min(MAX_ITEMS);
         let edge = Edge::new(from, to, capacity).rates(pushes * several, pops.max(1.0));
         let kernels =
-            [channel.from.0, channel.to.0].iter().all(|node| self.node(*node).kind != Kind::Process);
+            [channel.from().0, channel.to().0].iter().all(|node| self.node(*node).kind() != Kind::Process);
         Ok(Some(if kernels { edge.in_place() } else { edge }))
     }
 
@@ -184,16 +184,17 @@ impl<'r> Parts<'r> {
     /// The limit of items between the source's output and the sink's input, where the graph has both and such a limit.
     fn tokens(&self) -> Option<u64> {
         let graph = self.report.graph();
-        let mut limits = graph.channel_ids().map(|id| self.channel(id)).filter(|channel| channel.link.limits);
-        let is_source = |node: NodeId| self.node(node).inputs.is_empty();
-        let is_sink = |node: NodeId| self.node(node).outputs.is_empty();
+        let mut limits =
+            graph.channel_ids().map(|id| self.channel(id)).filter(|channel| channel.link().limits());
+        let is_source = |node: NodeId| self.node(node).inputs().is_empty();
+        let is_sink = |node: NodeId| self.node(node).outputs().is_empty();
         let all = limits.find(|channel| {
-            let before = self.node(channel.from.0).inputs.iter().filter_map(|port| port.channel);
-            let behind = self.node(channel.to.0).outputs.iter().filter_map(|port| port.channel);
-            before.map(|id| self.channel(id).from.0).all(is_source)
-                && behind.map(|id| self.channel(id).to.0).all(is_sink)
+            let before = self.node(channel.from().0).inputs().iter().filter_map(|port| port.channel());
+            let behind = self.node(channel.to().0).outputs().iter().filter_map(|port| port.channel());
+            before.map(|id| self.channel(id).from().0).all(is_source)
+                && behind.map(|id| self.channel(id).to().0).all(is_sink)
         })?;
-        let per_item = self.node(all.to.0).inputs[all.to.1].pop.fixed().unwrap_or(1).max(1);
-        all.link.capacity.map(|capacity| (capacity as u64 - 1) / per_item + 1)
+        let per_item = self.node(all.to().0).inputs()[all.to().1].pop().fixed().unwrap_or(1).max(1);
+        all.link().capacity().map(|capacity| (capacity as u64 - 1) / per_item + 1)
     }
 }

@@ -31,10 +31,10 @@ fn join(graph: &mut GraphData, from: NodeId, to: NodeId) {
 
 /// Adds a port to each node, and a channel.
 fn joined(graph: &mut GraphData, from: NodeId, to: NodeId, link: Link) {
-    let outputs = &mut graph.node_mut(from).outputs;
+    let outputs = graph.node_mut(from).outputs_mut();
     outputs.push(OutPort::new(format!("out{}", outputs.len()), item()));
     let output = outputs.len() - 1;
-    let inputs = &mut graph.node_mut(to).inputs;
+    let inputs = graph.node_mut(to).inputs_mut();
     inputs.push(InPort::new(format!("in{}", inputs.len()), item()));
     let input = inputs.len() - 1;
     graph.connect((from, output), (to, input), link).unwrap();
@@ -46,7 +46,7 @@ fn chain(nodes: usize) -> GraphData {
     let mut before = None;
     for name in ["read", "squeeze", "write"].into_iter().take(nodes) {
         let mut node = if name == "squeeze" { Node::parallel(name) } else { Node::sequential(name) };
-        node.blocking = name == "read";
+        *node.blocking_mut() = name == "read";
         let node = graph.add(node);
         if let Some(before) = before {
             join(&mut graph, before, node);
@@ -66,10 +66,10 @@ fn fork() -> GraphData {
     let index = graph.add(Node::sequential("index with a very long name"));
     let log = graph.add(Node::sequential("log"));
     let write = graph.add(Node::sequential("write"));
-    graph.node_mut(merge).merge = true;
-    graph.node_mut(encode).kind = thalweg_graph::Kind::Parallel;
-    graph.node_mut(encode).workers = Some(3);
-    (graph.node_mut(read).blocking, graph.node_mut(write).blocking) = (true, true);
+    *graph.node_mut(merge).merge_mut() = true;
+    *graph.node_mut(encode).kind_mut() = thalweg_graph::Kind::Parallel;
+    *graph.node_mut(encode).workers_mut() = Some(3);
+    (*graph.node_mut(read).blocking_mut(), *graph.node_mut(write).blocking_mut()) = (true, true);
     for (from, to) in [
         (read, split),
         (split, large),
@@ -88,7 +88,7 @@ fn fork() -> GraphData {
     ] {
         join(&mut graph, from, to);
     }
-    joined(&mut graph, rate, split, Link { feedback: true, initial: 2, ..Link::default() });
+    joined(&mut graph, rate, split, Link::default().with_feedback(true).with_initial(2));
     graph
 }
 
@@ -184,7 +184,7 @@ fn waits(report: &mut Report, random: &mut Random) {
     let busiest = report.graph().nodes().len() / 2;
     let graph = report.graph().clone();
     for (channel, stats) in graph.channels().iter().zip(report.channels_mut()) {
-        let before = channel.to.0.index() <= busiest && !channel.link.feedback;
+        let before = channel.to().0.index() <= busiest && !channel.link().feedback();
         *stats.items_mut() = 1_000 << random.below(8);
         (*stats.bytes_mut(), *stats.capacity_mut()) = (8 * stats.items(), 256);
         let full = if before { 0.7 + random.part() * 0.3 } else { random.part() * 0.2 };

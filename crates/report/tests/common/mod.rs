@@ -21,23 +21,24 @@ pub fn example() -> Report {
     // By name, since sizes differ between machines.
     let (bytes, pairs) = (Item::named("alloc::vec::Vec<u8>", 24), Item::named("(u32, u64)", 16));
     let mut graph = GraphData::new();
-    let mut read = Node::sequential("read").output(OutPort::new("out", bytes).push(Rate::Static(1)));
-    (read.blocking, read.starting) = (true, true);
+    let mut read = Node::sequential("read").output(OutPort::new("out", bytes).with_push(Rate::Static(1)));
+    (*read.blocking_mut(), *read.starting_mut()) = (true, true);
     let mut either = Node::sequential("either \"a\" or b");
-    either.merge = true;
+    *either.merge_mut() = true;
     let either = either.input(InPort::new("new", bytes)).input(InPort::new("back", bytes));
-    let mut count = Node::parallel("count").input(InPort::new("in", bytes).pop(Rate::Static(2)).peek(5));
-    (count.unordered, count.workers) = (true, Some(3));
+    let mut count =
+        Node::parallel("count").input(InPort::new("in", bytes).with_pop(Rate::Static(2)).with_peek(5));
+    (*count.unordered_mut(), *count.workers_mut()) = (true, Some(3));
     let count = count.output(OutPort::new("again", bytes)).output(OutPort::new("counts", pairs));
     let mut last = Node::sequential("last").input(InPort::new("in", pairs)).into_process();
-    last.returns = true;
+    *last.returns_mut() = true;
     let either = either.output(OutPort::new("out", bytes));
     let [read, either, count, last] = [read, either, count, last].map(|node| graph.add(node));
     let link = Link::default();
-    let bounded = Link { capacity: Some(64), weighed: true, limits: true, ..link };
+    let bounded = link.with_capacity(64).with_weighed(true).with_limits(true);
     graph.connect((read, 0), (either, 0), bounded).unwrap();
     graph.connect((either, 0), (count, 0), link).unwrap();
-    graph.connect((count, 0), (either, 1), Link { initial: 3, feedback: true, ..link }).unwrap();
+    graph.connect((count, 0), (either, 1), link.with_initial(3).with_feedback(true)).unwrap();
     graph.connect((count, 1), (last, 0), link).unwrap();
     measured(graph)
 }
@@ -205,8 +206,8 @@ pub fn any_graph() -> impl Strategy<Value = GraphData> {
         for ((from, output), (to, input), link) in channels {
             let nodes = graph.nodes();
             let (Some(from), Some(to)) = (pick(from, nodes.len()), pick(to, nodes.len())) else { continue };
-            let output = pick(output, nodes[from].outputs.len());
-            let input = pick(input, nodes[to].inputs.len());
+            let output = pick(output, nodes[from].outputs().len());
+            let input = pick(input, nodes[to].inputs().len());
             if let (Some(output), Some(input)) = (output, input) {
                 let (from, to) = (NodeId(from as u32), NodeId(to as u32));
                 _ = graph.connect((from, output), (to, input), link);
@@ -226,9 +227,15 @@ fn any_node() -> impl Strategy<Value = Node> {
     (any_name(), kind, any::<[bool; 5]>(), option::of(any::<u32>()), ports).prop_map(
         |(name, kind, flags, workers, (inputs, outputs))| {
             let mut node = Node::sequential(name);
-            [node.blocking, node.starting, node.merge, node.unordered, node.returns] = flags;
-            (node.kind, node.workers) = (kind, workers);
-            (node.inputs, node.outputs) = (inputs, outputs);
+            [
+                *node.blocking_mut(),
+                *node.starting_mut(),
+                *node.merge_mut(),
+                *node.unordered_mut(),
+                *node.returns_mut(),
+            ] = flags;
+            (*node.kind_mut(), *node.workers_mut()) = (kind, workers);
+            (*node.inputs_mut(), *node.outputs_mut()) = (inputs, outputs);
             node
         },
     )
@@ -245,22 +252,24 @@ fn any_rate() -> impl Strategy<Value = Rate> {
 
 fn any_input() -> impl Strategy<Value = InPort> {
     (any_name(), any_item(), any_rate(), any::<u64>())
-        .prop_map(|(name, item, pop, peek)| InPort::new(name, item).pop(pop).peek(peek))
+        .prop_map(|(name, item, pop, peek)| InPort::new(name, item).with_pop(pop).with_peek(peek))
 }
 
 fn any_output() -> impl Strategy<Value = OutPort> {
-    (any_name(), any_item(), any_rate()).prop_map(|(name, item, push)| OutPort::new(name, item).push(push))
+    (any_name(), any_item(), any_rate())
+        .prop_map(|(name, item, push)| OutPort::new(name, item).with_push(push))
 }
 
 fn any_link() -> impl Strategy<Value = Link> {
     (option::of(any::<usize>()), any::<usize>(), any::<[bool; 4]>()).prop_map(
-        |(capacity, initial, [feedback, weighed, limits, owns])| Link {
-            capacity,
-            initial,
-            feedback,
-            weighed,
-            limits,
-            owns,
+        |(capacity, initial, [feedback, weighed, limits, owns])| {
+            Link::default()
+                .with_capacity(capacity)
+                .with_initial(initial)
+                .with_feedback(feedback)
+                .with_weighed(weighed)
+                .with_limits(limits)
+                .with_owns(owns)
         },
     )
 }

@@ -176,9 +176,9 @@ impl<'env> Shared<'env> {
         draft.graph = std::mem::take(&mut network.graph);
         let channels = draft.graph.disconnect().into_iter().zip(std::mem::take(&mut network.rings));
         let edges = channels.zip(roles).map(|((channel, make), role)| EdgeData {
-            from: Some(channel.from),
-            to: Some(channel.to),
-            link: channel.link,
+            from: Some(channel.from()),
+            to: Some(channel.to()),
+            link: *channel.link(),
             make: Some(make),
             role,
         });
@@ -260,7 +260,7 @@ fn connect<'env>(
         mistakes.into_iter().map(|mistake| mistake.into_fault(&graph, &ends)).collect();
     // The edge of a stream that closed a feedback channel has neither end, and no `make`: it is not unused.
     let unused = |edge: &&EdgeData<'env>| edge.from.is_none() && edge.to.is_none() && edge.make.is_some();
-    let unused = edges.iter().filter(|edge| edge.link.feedback).filter(unused).count();
+    let unused = edges.iter().filter(|edge| edge.link.feedback()).filter(unused).count();
     let why = "has neither a producer nor a consumer: use both ends, or do not create it";
     faults.extend((0..unused).map(|_| Fault::Feedback { port: None, detail: why.to_owned() }));
     let mut rings = Vec::with_capacity(edges.len());
@@ -338,9 +338,7 @@ impl<'env> Draft<'env> {
             edge.to = Some(to);
             // A feedback channel may have been closed before. Its own settings take precedence over those of the stream
             // that closed it.
-            let closed = std::mem::replace(&mut edge.link, stream.link);
-            edge.link.capacity = edge.link.capacity.or(closed.capacity);
-            edge.link.weighed |= closed.weighed;
+            edge.link = closed_by(stream.link, edge.link);
         }
         stream.cell
     }
@@ -372,11 +370,11 @@ impl<'env> Draft<'env> {
 
     /// Adds a hidden output to a parallel node: for each firing, the number of items that it pushed on the output `of`.
     fn tally(&mut self, of: Port) -> (usize, Arc<RingCell<u64>>) {
-        let outputs = &mut self.graph.node_mut(of.0).outputs;
-        let is_free = |name: &String| outputs.iter().all(|port| port.name != name.as_str());
+        let outputs = self.graph.node_mut(of.0).outputs_mut();
+        let is_free = |name: &String| outputs.iter().all(|port| port.name() != name.as_str());
         let mut names = std::iter::once("tally".to_owned()).chain((2..).map(|i| format!("tally-{i}")));
         let name = names.find(is_free).expect("an endless sequence of names");
-        outputs.push(OutPort::new(name, Item::of::<u64>()).push(Rate::Static(1)));
+        outputs.push(OutPort::new(name, Item::of::<u64>()).with_push(Rate::Static(1)));
         let port = (of.0, outputs.len() - 1);
         let (edge, cell) = self.produce(Some(port), VecDeque::new(), Link::default());
         self.set_counts(edge);
@@ -387,7 +385,7 @@ impl<'env> Draft<'env> {
     /// Refuses tallies of nodes that became unordered after the tally was added: a tally relies on the order of
     /// tickets.
     fn check_tallies(&mut self) {
-        let unordered = |node: &NodeId| self.graph.node(*node).unordered;
+        let unordered = |node: &NodeId| self.graph.node(*node).unordered();
         let mut refused: Vec<NodeId> = self.tallies.keys().copied().filter(unordered).collect();
         refused.sort_unstable();
         for node in refused {
@@ -422,7 +420,8 @@ impl<'env> Draft<'env> {
         let mut graph = self.graph.clone();
         for node in &self.passing {
             let node = graph.node_mut(*node);
-            (node.inputs[0].pop, node.outputs[0].push) = (Rate::Static(1), Rate::Static(1));
+            *node.inputs_mut()[0].pop_mut() = Rate::Static(1);
+            *node.outputs_mut()[0].push_mut() = Rate::Static(1);
         }
         self.with_channels(graph, |edge| edge.role != Role::Counts)
     }
@@ -457,8 +456,7 @@ impl<'env> Draft<'env> {
         });
         if let Some(edge) = self.edges.get_mut(feedback.0) {
             edge.from = from;
-            edge.link.capacity = edge.link.capacity.or(stream.link.capacity);
-            edge.link.weighed |= stream.link.weighed;
+            edge.link = closed_by(edge.link, stream.link);
             let weigh = stream.cell.set_weigh(None);
             let unused = if feedback.1.weighs() { weigh } else { feedback.1.set_weigh(weigh) };
             self.trash.push(Box::new(unused));
@@ -466,4 +464,10 @@ impl<'env> Draft<'env> {
         stream.cell.join(feedback.1.clone());
         self.trash.push(Box::new(stream.cell));
     }
+}
+
+/// The settings of a feedback channel that a stream with settings `by` closes: those that the channel lacks are the stream's.
+fn closed_by(feedback: Link, by: Link) -> Link {
+    let capacity = feedback.capacity().or(by.capacity());
+    feedback.with_capacity(capacity).with_weighed(feedback.weighed() || by.weighed())
 }

@@ -213,7 +213,7 @@ impl<'env> Graph<'env> {
         initial: impl IntoIterator<Item = T>,
     ) -> (Feedback<'env, T>, Stream<'env, T>) {
         let initial: VecDeque<T> = initial.into_iter().collect();
-        let link = Link { feedback: true, initial: initial.len(), ..Link::of::<T>() };
+        let link = Link::of::<T>().with_feedback(true).with_initial(initial.len());
         let mut draft = self.shared.draft();
         let (edge, cell) = draft.produce(None, initial, link);
         let number = draft.number();
@@ -265,7 +265,7 @@ impl<'env> Graph<'env> {
     ) -> (NodeId, std::sync::Arc<crate::built::RingCell<T>>) {
         let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
         let mut node = Node::sequential(name).input(port);
-        node.blocking = true;
+        *node.blocking_mut() = true;
         let mut draft = self.shared.draft();
         let id = draft.add(node);
         draft.add_code(None);

@@ -214,10 +214,11 @@ where
         let (mut frame, finish) = (self.frame.take(), self.finish.take());
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), frame.is_some()));
-        (node.blocking, node.merge, node.starting) = (self.blocking, merge, self.starting);
-        let fixed = |port: &OutPort| port.push != Rate::Dynamic;
+        (*node.blocking_mut(), *node.merge_mut(), *node.starting_mut()) =
+            (self.blocking, merge, self.starting);
+        let fixed = |port: &OutPort| port.push() != Rate::Dynamic;
         let wrong = [
-            (finish.is_some() && node.outputs.iter().any(fixed)).then_some(
+            (finish.is_some() && node.outputs().iter().any(fixed)).then_some(
                 "`finish` pushes items after the last firing, so its outputs need dynamic rates: \
                  leave out `push`",
             ),
@@ -272,7 +273,8 @@ where
     pub(super) fn process_node<R: IntoEnding>(&mut self) -> Node {
         let node = self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), true));
         let mut node = node.into_process();
-        (node.blocking, node.starting, node.returns) = (self.blocking, self.starting, R::RETURNS);
+        (*node.blocking_mut(), *node.starting_mut(), *node.returns_mut()) =
+            (self.blocking, self.starting, R::RETURNS);
         node
     }
 
@@ -309,7 +311,8 @@ where
         let (frame, finish) = (self.frame.take(), self.finish.take());
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::parallel(&*self.name), frame.is_some()));
-        (node.unordered, node.workers, node.starting) = (self.unordered, self.workers, self.starting);
+        (*node.unordered_mut(), *node.workers_mut(), *node.starting_mut()) =
+            (self.unordered, self.workers, self.starting);
         let wrong = [
             self.blocking.then_some("`blocking`: it is parallel, and its firings share the workers"),
             finish.is_some().then_some("`finish`: it is parallel, and has no last firing to finish after"),

@@ -21,7 +21,9 @@ impl Mistake {
         ends: &dyn Fn(usize) -> (Option<Port>, Option<Port>),
     ) -> Fault {
         match self {
-            Mistake::Node(node, detail) => Fault::Setting { node: graph.node(node).name.to_string(), detail },
+            Mistake::Node(node, detail) => {
+                Fault::Setting { node: graph.node(node).name().to_string(), detail }
+            }
             Mistake::Foreign(port) => Fault::Foreign { input: graph.input_name(port) },
             Mistake::Feedback(edge, detail) => {
                 let (from, to) = ends(edge);

@@ -60,19 +60,11 @@ pub fn output<T>(name: &str) -> PushSpec<T> {
 /// let run = graph.run()?;
 /// assert_eq!(run.take(low)?, [0, 1, 2, 3]);
 /// assert_eq!(run.take(high)?, 22);
-/// assert_eq!(&*run.report().graph().nodes()[1].outputs[1].name, "out1");
+/// assert_eq!(run.report().graph().nodes()[1].outputs()[1].name(), "out1");
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
 pub fn out<T>() -> PushSpec<T> {
     output("")
-}
-
-/// Adds an output to a node of the graph, `at` its index if there are several: the name of one without a name.
-fn add_output(node: Node, mut port: OutPort, at: Option<usize>) -> Node {
-    if port.name.is_empty() {
-        port.name = at.map_or_else(|| "out".to_owned(), |at| format!("out{at}")).into();
-    }
-    node.output(port)
 }
 
 /// An input that pops items: see [`input`].
@@ -167,7 +159,7 @@ fn items(count: u64) -> usize {
 
 /// The rates of a port; pop rate 0 stands for dynamic.
 fn rates(port: &InPort) -> InputRates {
-    InputRates { pop: items(port.pop.fixed().unwrap_or(0)), peek: items(port.peek) }
+    InputRates { pop: items(port.pop().fixed().unwrap_or(0)), peek: items(port.peek()) }
 }
 
 impl<T> Sealed for PopSpec<'_, T> {}
@@ -179,7 +171,7 @@ impl<'env, T: Send> InputSpec<'env> for PopSpec<'env, T> {
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
-        InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
+        InPort::new(&*self.name, Item::of::<T>()).with_pop(pop).with_peek(pop.fixed().unwrap_or(1))
     }
 
     fn attach(
@@ -188,7 +180,7 @@ impl<'env, T: Send> InputSpec<'env> for PopSpec<'env, T> {
         port: usize,
         _: EngineOnly,
     ) -> impl FnOnce() -> PopPort<T> + Send + use<'env, T> {
-        let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
+        let rates = rates(&site.draft.graph.node(site.node).inputs()[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
         move || PopPort::new(cell.ring(Consumer), cell.id(Consumer), rates)
     }
@@ -202,7 +194,7 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
         // A window contains the items that leave it. A dynamic window is as wide as the firing pops.
         let least = pop.fixed().unwrap_or(1);
         let peek = if dynamic { least } else { u64::from(self.peek).max(least) };
-        InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
+        InPort::new(&*self.name, Item::of::<T>()).with_pop(pop).with_peek(peek)
     }
 
     fn attach(
@@ -211,7 +203,7 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
         port: usize,
         _: EngineOnly,
     ) -> impl FnOnce() -> PeekPort<T> + Send + use<'env, T> {
-        let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
+        let rates = rates(&site.draft.graph.node(site.node).inputs()[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
         move || PeekPort::new(cell.ring(Consumer), cell.id(Consumer), rates)
     }
@@ -226,7 +218,7 @@ impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort {
         let name = at.map_or_else(|| "in".to_owned(), |at| format!("in{at}"));
         let pop = pop_rate(None, dynamic);
-        InPort::new(name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
+        InPort::new(name, Item::of::<T>()).with_pop(pop).with_peek(pop.fixed().unwrap_or(1))
     }
 
     fn attach(
@@ -243,16 +235,21 @@ impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
 pub trait OutputSpec: Sealed {
     /// The type of its items.
     type Item: Send;
-    /// The port of the graph's node.
+    /// The port of the graph's node, `at` its index if there are several: the name of one without a name.
     #[doc(hidden)]
-    fn declare(&self) -> OutPort;
+    fn declare(&self, at: Option<usize>) -> OutPort;
 }
 
 impl<T: Send> OutputSpec for PushSpec<T> {
     type Item = T;
 
-    fn declare(&self) -> OutPort {
-        OutPort::new(&*self.name, Item::of::<T>()).push(self.push)
+    fn declare(&self, at: Option<usize>) -> OutPort {
+        let name = match at {
+            _ if !self.name.is_empty() => self.name.clone(),
+            Some(at) => format!("out{at}"),
+            None => "out".to_owned(),
+        };
+        OutPort::new(name, Item::of::<T>()).with_push(self.push)
     }
 }
 
@@ -357,7 +354,7 @@ macro_rules! tuples {
                 Self: 'env;
 
             fn declare(&self, mut node: Node) -> Node {
-                $(node = add_output(node, self.$i.declare(), Some($i));)*
+                $(node = node.output(self.$i.declare(Some($i)));)*
                 node
             }
             fn attach<'env>(
@@ -368,7 +365,7 @@ macro_rules! tuples {
             where
                 Self: 'env,
             {
-                $(let $s = push_port::<$S::Item>(site, $i, self.$i.declare().push);)*
+                $(let $s = push_port::<$S::Item>(site, $i, self.$i.declare(None).push());)*
                 (($($s.0,)*), move || ($($s.1(),)*))
             }
         }
@@ -415,7 +412,7 @@ impl<T: Send> OutputSpecs for PushSpec<T> {
         Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
-        add_output(node, OutputSpec::declare(self), None)
+        node.output(OutputSpec::declare(self, None))
     }
     fn attach<'env>(
         self,
@@ -455,7 +452,7 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
         Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
-        self.iter().enumerate().fold(node, |node, (at, spec)| add_output(node, spec.declare(), Some(at)))
+        self.iter().enumerate().fold(node, |node, (at, spec)| node.output(spec.declare(Some(at))))
     }
     fn attach<'env>(
         self,
@@ -465,7 +462,7 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
     where
         Self: 'env,
     {
-        let made = self.iter().enumerate().map(|(i, spec)| push_port(site, i, spec.declare().push));
+        let made = self.iter().enumerate().map(|(i, spec)| push_port(site, i, spec.declare(None).push()));
         let (streams, makes): (Vec<_>, Vec<_>) = made.unzip();
         (streams, move || makes.into_iter().map(|make| make()).collect())
     }

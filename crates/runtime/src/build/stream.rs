@@ -69,13 +69,13 @@ impl<'env, T> Stream<'env, T> {
     /// is too small for one firing. A channel of items without a size takes no memory, and holds at most 2^56 items on
     /// 64-bit machines.
     pub fn capacity(mut self, items: usize) -> Self {
-        self.link.capacity = Some(items);
+        self.link = self.link.with_capacity(items);
         self
     }
 
     /// Weighs the items: each counts as `bytes(item)` against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
-        self.link.weighed = true;
+        self.link = self.link.with_weighed(true);
         let bytes = Contained::new(bytes);
         drop(self.cell.set_weigh(Some(Arc::new(move |item: &T| bytes(item)))));
         self
@@ -84,7 +84,7 @@ impl<'env, T> Stream<'env, T> {
     /// Treats the items as those of type `U`, where the items own memory only in rare cases.
     #[doc(hidden)]
     pub fn owns_as<U>(mut self) -> Self {
-        self.link.owns = Link::of::<U>().owns;
+        self.link = self.link.with_owns(Link::of::<U>().owns());
         self
     }
 
@@ -99,14 +99,14 @@ impl<'env, T> Stream<'env, T> {
     /// **Not determinate,** except after [`par_iterate`](Stream::par_iterate) and [`par_fork_join`](Stream::par_fork_join). See
     /// [`Kernel::unordered`](super::Kernel::unordered).
     pub fn unordered(self) -> Self {
-        self.shared.set_parallel(self.node, "unordered", |node| node.unordered = true);
+        self.shared.set_parallel(self.node, "unordered", |node| *node.unordered_mut() = true);
         self.early("unordered")
     }
 
     /// Lets a worker begin with the node although it has inputs. See [`Kernel::starting`](super::Kernel::starting).
     pub fn starting(self) -> Self {
         self.shared.set(self.node, |node| {
-            node.starting = true;
+            *node.starting_mut() = true;
             Ok(())
         });
         self.early("starting")
@@ -114,7 +114,7 @@ impl<'env, T> Stream<'env, T> {
 
     /// Lets at most `most` workers, at least one, fire a parallel node at the same time.
     pub fn workers(self, most: u32) -> Self {
-        self.shared.set_parallel(self.node, "workers", |node| node.workers = Some(most));
+        self.shared.set_parallel(self.node, "workers", |node| *node.workers_mut() = Some(most));
         self.at_least_one("workers", most as usize);
         self.early("workers")
     }
@@ -122,7 +122,7 @@ impl<'env, T> Stream<'env, T> {
     /// Declares the most items that a firing of the node pops, by which the plan chooses the capacity of its input.
     pub(super) fn pops_at_most(&self, count: usize) {
         self.shared.set(self.node, |node| {
-            node.inputs[0].bounds = Some(Bounds { most: Some(count as u64), ..Bounds::default() });
+            *node.inputs_mut()[0].bounds_mut() = Some(Bounds::new(0, None, Some(count as u64)));
             Ok(())
         });
     }
@@ -157,7 +157,7 @@ impl<'env, T> Stream<'env, T> {
         if self.number != feedback.number {
             let why = "cannot be closed: it was given a stream of another graph";
             draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
-        } else if self.link.feedback {
+        } else if self.link.feedback() {
             let why =
                 "cannot be closed: it was given the stream of a feedback channel: pass that through a node";
             draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
@@ -196,17 +196,17 @@ impl Shared<'_> {
     }
 
     pub(super) fn block(&self, node: Option<NodeId>) {
-        self.set(node, |node| match node.kind {
+        self.set(node, |node| match node.kind() {
             Kind::Parallel => Err("`blocking`: it is parallel, and its firings share the workers".to_owned()),
             _ => {
-                node.blocking = true;
+                *node.blocking_mut() = true;
                 Ok(())
             }
         });
     }
 
     pub(super) fn set_parallel(&self, node: Option<NodeId>, what: &str, set: impl FnOnce(&mut Node)) {
-        self.set(node, |node| match node.kind {
+        self.set(node, |node| match node.kind() {
             Kind::Parallel => {
                 set(node);
                 Ok(())

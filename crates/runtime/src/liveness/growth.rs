@@ -71,7 +71,7 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &WaitGraph) -> Result<bool,
 
 /// Sorts channels by the bytes that doubling costs. Channels whose capacity limits the items in flight come last.
 fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
-    let limits = |channel: &ChannelId| net.topology.graph.channel(*channel).link.limits;
+    let limits = |channel: &ChannelId| net.topology.graph.channel(*channel).link().limits();
     channels.sort_unstable_by_key(|channel| {
         (limits(channel), cost(net, *channel), net.meter(*channel).capacity(), channel.index())
     });
@@ -81,7 +81,7 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
 /// The capacity to which a channel of this capacity grows, and the bytes that this adds. A budget counts all the slots that
 /// the channel may widen to from the start, so up to these it grows for nothing, however far it has widened.
 fn larger(net: &Net<'_>, channel: ChannelId, capacity: usize) -> (usize, usize) {
-    let (plan, item) = (&net.topology.plan, net.topology.graph.channel(channel).item.bytes.max(1));
+    let (plan, item) = (&net.topology.plan, net.topology.graph.channel(channel).item().bytes().max(1));
     let slots = plan.slots_of(channel);
     match plan.budget().is_some() && capacity < slots {
         true => (capacity.saturating_mul(2).min(slots), 0),

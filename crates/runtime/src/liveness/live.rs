@@ -57,8 +57,8 @@ fn upstream(graph: &GraphData, ends: Vec<NodeId>) -> Vec<bool> {
     let (mut reaching, mut open) = (vec![false; graph.nodes().len()], ends);
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reaching[node.index()], true) {
-            let inputs = graph.node(node).inputs.iter().filter_map(|port| port.channel);
-            open.extend(inputs.map(|id| graph.channel(id).from.0));
+            let inputs = graph.node(node).inputs().iter().filter_map(|port| port.channel());
+            open.extend(inputs.map(|id| graph.channel(id).from().0));
         }
     }
     reaching

@@ -193,7 +193,7 @@ fn may_drain(net: &Net<'_>, members: &[NodeId]) -> bool {
 
 /// Whether the channel is a feedback channel of the user. Those of operators end by themselves: see the module.
 fn is_feedback(net: &Net<'_>, channel: ChannelId) -> bool {
-    net.topology.graph.channel(channel).link.feedback && !net.liveness.operators.rounds.contains(&channel)
+    net.topology.graph.channel(channel).link().feedback() && !net.liveness.operators.rounds.contains(&channel)
 }
 
 /// Closes all loops without outside inputs that are done. True if there was one. No node of the graph is active.
@@ -235,7 +235,7 @@ pub(crate) fn is_undecided(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>, n
 pub(crate) fn remains(net: &Net<'_>, nodes: impl IntoIterator<Item = NodeId>) -> Option<Remains> {
     let nodes: Vec<NodeId> = nodes.into_iter().collect();
     if let Some(process) = nodes.iter().find(|node| net.node(**node).kind == Kind::Process) {
-        let process = net.topology.graph.node(*process).name.to_string();
+        let process = net.topology.graph.node(*process).name().to_string();
         return Some(Remains::Process { process });
     }
     let mut inputs = nodes.iter().flat_map(|node| net.inputs(*node)).copied();
@@ -322,9 +322,9 @@ fn holds(net: &Net<'_>, channel: ChannelId, items: usize) -> bool {
 /// Items that the next firing of a node needs on an input, or the smallest number that it may need.
 fn needed(net: &Net<'_>, node: NodeId, port: usize) -> usize {
     let data = net.topology.graph.node(node);
-    match (data.kind, data.inputs[port].pop) {
+    match (data.kind(), data.inputs()[port].pop()) {
         (Kind::Process, _) | (_, Rate::Dynamic) => 1,
-        (_, Rate::Static(pop)) => pop.max(data.inputs[port].peek) as usize,
+        (_, Rate::Static(pop)) => pop.max(data.inputs()[port].peek()) as usize,
     }
 }
 

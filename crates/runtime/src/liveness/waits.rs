@@ -261,7 +261,7 @@ fn describe_with(
     let waits = cycle
         .iter()
         .map(|(node, edge)| BlockedNode {
-            node: net.topology.graph.node(*node).name.to_string(),
+            node: net.topology.graph.node(*node).name().to_string(),
             channel: net.topology.graph.channel_name(edge.channel),
             full: edge.full,
             items: net.meter(edge.channel).items(),
@@ -270,7 +270,7 @@ fn describe_with(
         .collect();
     let unread = unread.map(|unread| {
         Box::new(UnreadInput {
-            node: net.topology.graph.node(unread.node).name.to_string(),
+            node: net.topology.graph.node(unread.node).name().to_string(),
             channel: net.topology.graph.channel_name(unread.channel),
         })
     });
@@ -285,7 +285,7 @@ const MAX_NAMED: usize = 3;
 /// The channels that take most of the byte budget: their slots, and the bytes that weighed items may weigh.
 fn largest_channels(net: &Net<'_>) -> Vec<ChannelRoom> {
     let bytes = |id: ChannelId| {
-        let (meter, item) = (net.meter(id), net.topology.graph.channel(id).item.bytes);
+        let (meter, item) = (net.meter(id), net.topology.graph.channel(id).item().bytes());
         let limit = Some(meter.byte_limit()).filter(|limit| *limit != usize::MAX).unwrap_or(0);
         meter.capacity().saturating_mul(item).saturating_add(limit)
     };

@@ -145,10 +145,11 @@ impl Grow for Room {
 fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<()>();
-    let give = graph.add(Node::sequential("give").output(OutPort::new("out", item).push(Rate::Static(1))));
+    let give =
+        graph.add(Node::sequential("give").output(OutPort::new("out", item).with_push(Rate::Static(1))));
     let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));
-    graph.node_mut(dedicated).blocking = true;
-    graph.connect((give, 0), (take, 0), Link { capacity: Some(1), ..Link::default() }).unwrap();
+    *graph.node_mut(dedicated).blocking_mut() = true;
+    graph.connect((give, 0), (take, 0), Link::default().with_capacity(1)).unwrap();
     let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let meter = Arc::new(Meter::new(1, Layout::Apart, false));
     let cell = |node, gives, peer| NodeCell {

@@ -19,9 +19,10 @@ const CHANNEL: ChannelId = ChannelId(0);
 fn net() -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<u64>();
-    let give = graph.add(Node::sequential("give").output(OutPort::new("out", item).push(Rate::Static(1))));
+    let give =
+        graph.add(Node::sequential("give").output(OutPort::new("out", item).with_push(Rate::Static(1))));
     let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));
-    graph.connect((give, 0), (take, 0), Link { capacity: Some(2), ..Link::default() }).unwrap();
+    graph.connect((give, 0), (take, 0), Link::default().with_capacity(2)).unwrap();
     let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let meter = Arc::new(Meter::new(2, Layout::Apart, false));
     let cell = || NodeCell {

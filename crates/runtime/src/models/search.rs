@@ -152,7 +152,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let give = Node::sequential("give").output(OutPort::new("a", item)).output(OutPort::new("b", item));
     let take = Node::sequential("take").input(InPort::new("a", item)).input(InPort::new("b", item));
     let (give, take) = (graph.add(give.into_process()), graph.add(take.into_process()));
-    let link = Link { capacity: Some(1), ..Link::default() };
+    let link = Link::default().with_capacity(1);
     graph.connect((give, 0), (take, 0), link.clone()).unwrap();
     graph.connect((give, 1), (take, 1), link).unwrap();
     let plan = Plan::new(&graph, &Wishes::default().threads(1));
@@ -311,7 +311,7 @@ fn work_list() -> (Arc<Net<'static>>, Vec<Arc<Slots>>) {
     let node = |name| Node::sequential(name).input(InPort::new("in", item)).output(OutPort::new("out", item));
     let (first, second) = (graph.add(node("first")), graph.add(node("second")));
     graph.connect((first, 0), (second, 0), Link::default()).unwrap();
-    let back = Link { feedback: true, initial: 1, ..Link::default() };
+    let back = Link::default().with_feedback(true).with_initial(1);
     graph.connect((second, 0), (first, 0), back).unwrap();
     let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let slots = |initial: usize| {

@@ -391,7 +391,7 @@ impl<'env> Net<'env> {
         let read = |id: &ChannelId| !self.meter(*id).gone();
         let inputs = self.inputs(node);
         let goes_on =
-            || inputs.is_empty() || inputs.iter().any(read) || self.topology.graph.node(node).returns;
+            || inputs.is_empty() || inputs.iter().any(read) || self.topology.graph.node(node).returns();
         self.is_end(node) && !cell.state.is_done() && goes_on()
     }
 
@@ -403,16 +403,16 @@ impl<'env> Net<'env> {
 
     /// Fails the run for an error that the node's code returned.
     pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
-        self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
+        self.fail(Error::Node { node: self.topology.graph.node(node).name().to_string(), cause });
     }
 
     /// Fails the run for a firing that pushed fewer items on output `port` than its static rate: `missing` fewer.
     pub(crate) fn fail_short(&self, node: NodeId, (port, missing): (usize, usize)) {
         let data = self.topology.graph.node(node);
-        let rate = data.outputs[port].push.fixed().unwrap_or(0);
+        let rate = data.outputs()[port].push().fixed().unwrap_or(0);
         self.fail(Error::Rate {
-            node: data.name.to_string(),
-            port: data.outputs[port].name.to_string(),
+            node: data.name().to_string(),
+            port: data.outputs()[port].name().to_string(),
             rate,
             pushed: rate.saturating_sub(missing as u64),
         });
@@ -425,7 +425,7 @@ fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
         Some(_) => plan.slots_of(id),
         None => plan.capacities()[id.index()],
     };
-    let slots = graph.channel_ids().map(|id| graph.channel(id).item.bytes.saturating_mul(size(id)));
+    let slots = graph.channel_ids().map(|id| graph.channel(id).item().bytes().saturating_mul(size(id)));
     let limits = meters.iter().map(|meter| meter.byte_limit()).filter(|limit| *limit != usize::MAX);
     slots.chain(limits).fold(0, usize::saturating_add)
 }
@@ -433,8 +433,8 @@ fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
 /// Makes the channels between processes note which end waits. Sound only where one worker is the run's only thread: see
 /// `channel::WaitFlag`.
 fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
-    let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
-    let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);
+    let is_process = |node: NodeId| graph.node(node).kind() == Kind::Process;
+    let between = |channel: &Channel| is_process(channel.from().0) && is_process(channel.to().0);
     let channels = graph.channels().iter().zip(rings).filter(|(channel, _)| between(channel));
     channels.for_each(|(_, ring)| ring.know_waits());
 }

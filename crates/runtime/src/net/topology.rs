@@ -44,7 +44,7 @@ impl Topology {
         Topology {
             ports,
             ports_at,
-            ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
+            ends: graph.channels().iter().flat_map(|channel| [channel.from().0, channel.to().0]).collect(),
             components: OnceLock::new(),
             closed_loops: OnceLock::new(),
             has_loops: has_loops(&graph),
@@ -114,9 +114,9 @@ fn ports(graph: &GraphData) -> (Box<[ChannelId]>, Box<[u32]>) {
     let mut at = Vec::with_capacity(2 * graph.nodes().len() + 1);
     for node in graph.nodes() {
         at.push(ports.len() as u32);
-        ports.extend(node.inputs.iter().filter_map(|port| port.channel));
+        ports.extend(node.inputs().iter().filter_map(|port| port.channel()));
         at.push(ports.len() as u32);
-        ports.extend(node.outputs.iter().filter_map(|port| port.channel));
+        ports.extend(node.outputs().iter().filter_map(|port| port.channel()));
     }
     at.push(ports.len() as u32);
     (ports.into(), at.into())
@@ -124,10 +124,10 @@ fn ports(graph: &GraphData) -> (Box<[ChannelId]>, Box<[u32]>) {
 
 /// Whether the graph is run for the node: it has no outputs, or returns a value.
 pub(crate) fn is_end(node: &Node) -> bool {
-    node.outputs.is_empty() || node.returns
+    node.outputs().is_empty() || node.returns()
 }
 
 /// Whether the graph has feedback channels.
 pub(crate) fn has_loops(graph: &GraphData) -> bool {
-    graph.channels().iter().any(|channel| channel.link.feedback)
+    graph.channels().iter().any(|channel| channel.link().feedback())
 }

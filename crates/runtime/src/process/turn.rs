@@ -219,7 +219,7 @@ impl<'a> Turn<'a> {
             Some(other) => panic!(
                 "the process used {}, which is an end of another process, `{}`\nhelp: {RULE}",
                 self.net.end_name(operation),
-                self.net.topology.graph.node(other).name
+                self.net.topology.graph.node(other).name()
             ),
             None => panic!("the process used an end of another run\nhelp: {RULE}"),
         }
@@ -232,7 +232,7 @@ impl<'a> Turn<'a> {
     /// The process's name.
     #[cfg(feature = "coroutines")]
     pub(crate) fn name(&self) -> &'a str {
-        &self.net.topology.graph.node(self.node()).name
+        self.net.topology.graph.node(self.node()).name()
     }
 
     /// Begins or continues an operation. False if the turn's budget is used up: the operation stays pending.

@@ -266,7 +266,7 @@ impl<P: Policy> Execution<'_, P> {
 
     /// Runs a dedicated node to its end, or to that of the run.
     fn run_dedicated(&self, sleeper: usize, node: NodeId) {
-        name_thread(self.net.topology.graph.node(node).name.as_ref());
+        name_thread(self.net.topology.graph.node(node).name());
         let run = || crate::sched::dedicated::run(self.net, node, sleeper, &self.config);
         let account = crate::team::as_node(&self.net.signals, node, run);
         lock(&self.net.sched.dedicated).extend(account);

@@ -220,7 +220,7 @@ impl Options {
     /// let words = graph.source(["to be or", "not to be"]).par_flat_map(|line| line.split(' ')).collect();
     /// let (words, report) = words.run_with(&Options::new().threads(2).tokens(4))?.into_parts();
     /// assert_eq!(words, ["to", "be", "or", "not", "to", "be"]);
-    /// let names: Vec<&str> = report.graph().nodes().iter().map(|node| &*node.name).collect();
+    /// let names: Vec<&str> = report.graph().nodes().iter().map(|node| node.name()).collect();
     /// assert_eq!(names, ["source", "par_flat_map", "collect", "in_flight.entry", "in_flight"]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -414,10 +414,10 @@ impl Options {
                 "at least {least} is needed for {threads} workers on {cores} cores, so that they sleep and do not wait for cores"
             ));
         }
-        match graph.nodes().iter().find(|node| node.kind == Kind::Process) {
+        match graph.nodes().iter().find(|node| node.kind() == Kind::Process) {
             Some(process) => refused(format!(
                 "`{}` is a process, whose messages leave while it computes\nhelp: dilate graphs of kernels",
-                process.name
+                process.name()
             )),
             None => Ok(()),
         }

@@ -156,7 +156,7 @@ fn make_channels<'env>(
     rings: &mut Vec<MadeRing<'env>>,
 ) -> Result<(), Error> {
     for (id, cell) in graph.channel_ids().zip(cells) {
-        let consumer = &graph.node(graph.channel(id).to.0).name;
+        let consumer = &graph.node(graph.channel(id).to().0).name();
         let sizes = Sizes { capacity: plan.capacities()[id.index()], slots: plan.slots_of(id) };
         let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
         let ring = made.map_err(|NoMemory(bytes)| misfit(PlanError::memory(graph, id, bytes)))?;
@@ -205,7 +205,7 @@ impl NodeMaker<'_> {
 
     /// The maximum number of workers that may fire the node at the same time: the least of the graph's limit and the plan's.
     fn workers(&self, node: NodeId) -> Option<u32> {
-        let limits = [self.graph.node(node).workers, self.plan.replicas().get(&node).copied()];
+        let limits = [self.graph.node(node).workers(), self.plan.replicas().get(&node).copied()];
         limits.into_iter().flatten().min()
     }
 
@@ -219,17 +219,17 @@ impl NodeMaker<'_> {
         dedicated: Option<u32>,
     ) -> Result<NodeCell<'env>, Error> {
         let data = self.graph.node(id);
-        let state = match data.kind {
+        let state = match data.kind() {
             Kind::Parallel => {
-                NodeState::parallel(data.outputs.len(), self.plan.window(), self.workers, data.unordered)
+                NodeState::parallel(data.outputs().len(), self.plan.window(), self.workers, data.unordered())
             }
             _ => NodeState::single(),
         };
-        let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);
-        let owns = |channel: &Channel| channel.link.owns && !channel.link.weighed;
+        let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link().weighed());
+        let owns = |channel: &Channel| channel.link().owns() && !channel.link().weighed();
         let owned = outputs(data).find(|id| owns(self.graph.channel(*id)));
         // The bytes of completed tickets are those of all outputs.
-        let bytes = outputs(data).map(|id| self.graph.channel(id).item.bytes).sum();
+        let bytes = outputs(data).map(|id| self.graph.channel(id).item().bytes()).sum();
         let make = MakeNode {
             tickets: self.plan.window(),
             retired: state.retired().cloned(),
@@ -237,26 +237,26 @@ impl NodeMaker<'_> {
             owned: owned.map(|id| (id, bytes)),
             held: self.plan.held(),
             kept: self.plan.kept(),
-            unordered: data.unordered,
+            unordered: data.unordered(),
             workers: self.workers(id),
             tallies: tallies.into_iter().map(TallySpec::make).collect(),
             stacks: self.stacks,
             owner: self.signals.owners.of(id),
             waker: &|| NodeWaker::new(self.signals.clone(), id, dedicated),
         };
-        let body = maker.map(|maker| catch_user_panic(&data.name, || maker(make))).transpose()?;
+        let body = maker.map(|maker| catch_user_panic(data.name(), || maker(make))).transpose()?;
         // Where a framing function or an unordered node decides, no fixed condition says when a firing can start.
         let needs = match &body {
-            Some(body) if !body.is_framed() && !data.unordered => needs(data),
+            Some(body) if !body.is_framed() && !data.unordered() => needs(data),
             _ => Vec::new(),
         };
         // A dedicated node is activated by one thread anyway, so it need not be pinned to a worker.
         let pinned = dedicated.is_none() && body.as_ref().is_some_and(|body| body.is_pinned());
-        let is_process = data.kind == Kind::Process && body.is_some();
+        let is_process = data.kind() == Kind::Process && body.is_some();
         let roams = dedicated.is_none() && self.plan.own_threads().contains(&id);
         Ok(NodeCell {
             state,
-            kind: data.kind,
+            kind: data.kind(),
             is_free_process: is_process && dedicated.is_none() && !pinned,
             pinned,
             body,
@@ -269,20 +269,20 @@ impl NodeMaker<'_> {
 
     /// Whether a producer or consumer next to the node is dedicated.
     fn has_dedicated_peers(&self, node: &Node) -> bool {
-        let producers = inputs(node).map(|channel| self.graph.channel(channel).from.0);
-        let consumers = outputs(node).map(|channel| self.graph.channel(channel).to.0);
+        let producers = inputs(node).map(|channel| self.graph.channel(channel).from().0);
+        let consumers = outputs(node).map(|channel| self.graph.channel(channel).to().0);
         producers.chain(consumers).any(|peer| self.is_dedicated(peer))
     }
 }
 
 /// The channels of a node's inputs.
 fn inputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
-    node.inputs.iter().filter_map(|port| port.channel)
+    node.inputs().iter().filter_map(|port| port.channel())
 }
 
 /// The channels of a node's outputs.
 fn outputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
-    node.outputs.iter().filter_map(|port| port.channel)
+    node.outputs().iter().filter_map(|port| port.channel())
 }
 
 /// Calls user code (a process's function, a weight) for a node that is being made; a panic is that node's failure.
@@ -299,12 +299,13 @@ const MAX_TRACED: usize = 1 << 12;
 /// logs would take much memory. Messages of processes are counted without a log where no items are carried on.
 fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
-    let process = |node: NodeId| graph.node(node).kind == Kind::Process;
-    let consumer = graph.node(channel.to.0);
-    let pop = consumer.inputs[channel.to.1].pop.fixed().map_or(0, |pop| usize::try_from(pop).unwrap_or(0));
-    let taking = Taking { pop, claims: consumer.kind == Kind::Parallel && pop > 0, heavy: false };
+    let process = |node: NodeId| graph.node(node).kind() == Kind::Process;
+    let consumer = graph.node(channel.to().0);
+    let pop =
+        consumer.inputs()[channel.to().1].pop().fixed().map_or(0, |pop| usize::try_from(pop).unwrap_or(0));
+    let taking = Taking { pop, claims: consumer.kind() == Kind::Parallel && pop > 0, heavy: false };
     let channels = graph.channels().len();
-    match (process(channel.from.0), process(channel.to.0)) {
+    match (process(channel.from().0), process(channel.to().0)) {
         (false, false) if channels <= MAX_TRACED => Layout::Traced(taking),
         (false, false) => Layout::Apart,
         (true, true) if channels <= MAX_CARRIED => Layout::TracedTogether(taking),
@@ -317,10 +318,11 @@ fn layout(graph: &GraphData, id: ChannelId) -> Layout {
 /// The items and room that every firing needs; empty if that depends on more than the counters.
 fn needs(node: &Node) -> Vec<Need> {
     let items = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let taken = node.inputs.iter().map(|port| {
-        let pop = port.pop.fixed()?;
-        Some(Need::Items(port.channel?, items(pop.max(port.peek))))
+    let taken = node.inputs().iter().map(|port| {
+        let pop = port.pop().fixed()?;
+        Some(Need::Items(port.channel()?, items(pop.max(port.peek()))))
     });
-    let room = node.outputs.iter().map(|port| Some(Need::Room(port.channel?, items(port.push.fixed()?))));
+    let room =
+        node.outputs().iter().map(|port| Some(Need::Room(port.channel()?, items(port.push().fixed()?))));
     taken.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }

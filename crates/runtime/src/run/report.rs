@@ -83,8 +83,8 @@ fn waits(net: &Net<'_>, node: NodeId, state: &NodeState, scale: Scale) -> NodeWa
     let (data, mut waits) = (net.topology.graph.node(node), NodeWaits::default());
     *waits.worker_mut() = scale.duration(state.waits.worker.load(Ordering::Relaxed));
     let own = scale.duration(state.waits.own.load(Ordering::Relaxed));
-    match data.kind {
-        _ if data.merge => *waits.any_input_mut() = own,
+    match data.kind() {
+        _ if data.merge() => *waits.any_input_mut() = own,
         Kind::Parallel => *waits.window_mut() = own,
         _ => *waits.outside_mut() = own,
     }
@@ -100,8 +100,8 @@ fn fill_channel(
 ) {
     let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
     let to = &mut report.channels_mut()[id.index()];
-    let items = meter.tail() - data.link.initial;
-    let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
+    let items = meter.tail() - data.link().initial();
+    let weighed = if data.link().weighed() { meter.bytes_published() } else { items * data.item().bytes() };
     *to.items_mut() = items as u64;
     *to.bytes_mut() = weighed as u64;
     *to.peak_bytes_mut() = meter.peak_bytes() as u64;
@@ -131,7 +131,7 @@ fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, re
         if !account.service.activation().is_empty() {
             service::merge(account.service, &mut report.nodes_mut()[account.node.index()]);
         }
-        let name = || net.topology.graph.node(account.node).name.to_string();
+        let name = || net.topology.graph.node(account.node).name().to_string();
         tracks.extend(account.recorder.map(|recorder| track(recorder, name())));
     }
     #[cfg(not(loom))]

@@ -121,7 +121,7 @@ impl Run {
 /// The error for a node that has ended without a value.
 fn no_value(report: &Report, node: Option<NodeId>) -> Error {
     let node = node.and_then(|node| report.graph().nodes().get(node.index()));
-    Error::NoValue { node: node.map_or_else(String::new, |node| node.name.to_string()) }
+    Error::NoValue { node: node.map_or_else(String::new, |node| node.name().to_string()) }
 }
 
 /// A run that has ended early, or has not begun: its error, its report, and the part of its value that there is.

@@ -45,7 +45,7 @@ fn channel(net: &Net<'_>, id: ChannelId) -> ChannelSnapshot {
     let meter = net.meter(id);
     let mut channel = ChannelSnapshot::default();
     *channel.items_mut() = meter.items();
-    *channel.pushed_mut() = (meter.tail() - net.topology.graph.channel(id).link.initial) as u64;
+    *channel.pushed_mut() = (meter.tail() - net.topology.graph.channel(id).link().initial()) as u64;
     *channel.capacity_mut() = meter.capacity();
     channel
 }

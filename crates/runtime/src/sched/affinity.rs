@@ -64,7 +64,7 @@ impl Affinity {
     /// consecutive nodes, as [`dealt`] does; parallel nodes belong to no worker.
     pub(crate) fn new(graph: &GraphData, plan: &Plan) -> Affinity {
         let (nodes, workers, planned) = (graph.nodes().len(), plan.threads(), plan.workers(graph));
-        let worker_of = |node: NodeId| match graph.node(node).kind {
+        let worker_of = |node: NodeId| match graph.node(node).kind() {
             Kind::Parallel => NONE,
             _ => planned.of(node).unwrap_or_else(|| dealt(node, nodes, workers)),
         };

@@ -80,7 +80,7 @@ pub(crate) fn run(
     let cell = &net.cells.nodes[node.index()];
     let body = cell.body.as_ref()?;
     let mut wait_strategy = WaitStrategy::default();
-    let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
+    let slices = !net.topology.graph.node(node).blocking() && cell.kind != Kind::Process;
     let longest = net.topology.plan.claim_lengths()[node.index()].min(SLICE);
     let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);

@@ -45,7 +45,7 @@ pub(crate) fn left(net: &Net<'_>, node: NodeId) {
 /// has those of the poll that panicked.
 pub(crate) fn fail_panic(net: &Net<'_>, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
     let message = into_message(panic);
-    net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
+    net.fail(Error::Panic { node: net.topology.graph.node(node).name().to_string(), message });
     // These streams stay open: a consumer must not take the failure for the end of the data.
     end_streams(net.owners.of(node), Cause::Failed);
 }

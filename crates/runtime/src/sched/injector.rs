@@ -89,5 +89,5 @@ fn fail_poisoned(net: &Net<'_>, node: NodeId, operation: u64) {
     let message = format!(
         "a panic outside this process dropped {end}\nhelp: keep an end in the process that it was given to"
     );
-    net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
+    net.fail(Error::Panic { node: net.topology.graph.node(node).name().to_string(), message });
 }

@@ -61,12 +61,12 @@ pub(crate) fn roaming_sources<'a>(
         return BTreeSet::new();
     }
     let pushes_heavy = |node: &Node| {
-        let mut channels = node.outputs.iter().filter_map(|port| port.channel);
+        let mut channels = node.outputs().iter().filter_map(|port| port.channel());
         channels.any(|channel| meter(channel).origins().is_some_and(Origins::heavy))
     };
     let roams = |node: &&NodeId| {
         let node = graph.node(**node);
-        node.kind == Kind::Sequential && node.is_source() && pushes_heavy(node)
+        node.kind() == Kind::Sequential && node.is_source() && pushes_heavy(node)
     };
     plan.own_threads().iter().filter(roams).copied().collect()
 }
@@ -157,7 +157,7 @@ impl Net<'_> {
 
     /// What the report says of the additional workers.
     pub(crate) fn roaming_remark(&self) -> Option<String> {
-        let name = |node: &NodeId| format!("`{}`", self.topology.graph.node(*node).name);
+        let name = |node: &NodeId| format!("`{}`", self.topology.graph.node(*node).name());
         let names: Vec<String> = self.sched.roaming.iter().map(name).collect();
         let (threads, names) = (self.topology.plan.threads(), names.join(", "));
         (!names.is_empty()).then(|| {

@@ -52,7 +52,7 @@ fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<Node
         affinity.extend(plan.affinity().iter().filter(|(node, _)| !own_threads.contains(node)));
         return (affinity, own_threads);
     }
-    for id in graph.node_ids().filter(|id| graph.node(*id).kind != Kind::Parallel) {
+    for id in graph.node_ids().filter(|id| graph.node(*id).kind() != Kind::Parallel) {
         match random.below(4) {
             0 => _ = own_threads.insert(id),
             1 | 2 if !own_threads.contains(&id) => {
@@ -71,7 +71,7 @@ fn sizes(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
     *plan.held_mut() = random.below(2000);
     for id in graph.node_ids() {
         plan.claim_lengths_mut()[id.index()] = 1 + random.below(20);
-        if random.is_one_in(2) && graph.node(id).kind == Kind::Parallel {
+        if random.is_one_in(2) && graph.node(id).kind() == Kind::Parallel {
             let workers = plan.pools().get(&id).map_or(1, |workers| workers.len() as u32);
             plan.replicas_mut().insert(id, workers + random.below(3) as u32);
         }

@@ -70,7 +70,7 @@ pub struct Gates(BTreeMap<NodeId, Arc<Gate>>);
 impl Gates {
     /// Gates with this number of openings.
     pub fn new(model: &Model, opened: u64) -> Gates {
-        let starving = model.graph.node_ids().filter(|id| model.graph.node(*id).blocking);
+        let starving = model.graph.node_ids().filter(|id| model.graph.node(*id).blocking());
         let gate = || Arc::new(Gate { counts: Mutex::new((opened, 0)), ..Gate::default() });
         Gates(starving.map(|id| (id, gate())).collect())
     }
@@ -83,8 +83,11 @@ impl Gates {
 
 /// The model's channel that corresponds to a channel of the engine's graph.
 pub fn in_model(model: &GraphData, engine: &GraphData, id: ChannelId) -> ChannelId {
-    let to = engine.channel(id).to;
-    model.channel_ids().find(|other| model.channel(*other).to == to).expect("both graphs join the same ports")
+    let to = engine.channel(id).to();
+    model
+        .channel_ids()
+        .find(|other| model.channel(*other).to() == to)
+        .expect("both graphs join the same ports")
 }
 
 struct Builder<'m, T: Send> {
@@ -99,9 +102,14 @@ struct Builder<'m, T: Send> {
 
 impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
     fn node(&mut self, id: NodeId) {
-        let peeks =
-            self.model.graph.node(id).inputs.iter().any(|port| port.peek > port.pop.fixed().unwrap_or(1));
-        let streams = match (self.model.graph.node(id).blocking, peeks) {
+        let peeks = self
+            .model
+            .graph
+            .node(id)
+            .inputs()
+            .iter()
+            .any(|port| port.peek() > port.pop().fixed().unwrap_or(1));
+        let streams = match (self.model.graph.node(id).blocking(), peeks) {
             (true, _) => self.starving(id),
             (false, true) => self.peeking(id),
             (false, false) => self.popping(id),
@@ -116,14 +124,14 @@ impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
 
     /// The stream of an input port, with the model's capacity.
     fn stream(&mut self, to: Port) -> Stream<'static, T> {
-        let (model, id) = (self.model, self.model.graph.node(to.0).inputs[to.1].channel.expect("joined"));
+        let (model, id) = (self.model, self.model.graph.node(to.0).inputs()[to.1].channel().expect("joined"));
         let channel = model.graph.channel(id);
-        let stream = match self.streams.remove(&channel.from) {
+        let stream = match self.streams.remove(&channel.from()) {
             Some(stream) => stream,
             None => {
                 let (feedback, stream) =
-                    self.graph.feedback(std::iter::repeat_with(|| T::from(0)).take(channel.link.initial));
-                self.open.insert(channel.from, feedback);
+                    self.graph.feedback(std::iter::repeat_with(|| T::from(0)).take(channel.link().initial()));
+                self.open.insert(channel.from(), feedback);
                 stream
             }
         };
@@ -131,12 +139,12 @@ impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
     }
 
     fn outputs(&self, id: NodeId) -> Vec<thalweg::node::PushSpec<T>> {
-        let ports = self.model.graph.node(id).outputs.iter();
+        let ports = self.model.graph.node(id).outputs().iter();
         let spec = |rate: Option<u64>, name: &str| match rate {
             Some(rate) => output(name).push(items(rate)),
             None => output(name),
         };
-        ports.map(|port| spec(port.push.fixed(), &port.name)).collect()
+        ports.map(|port| spec(port.push().fixed(), port.name())).collect()
     }
 
     fn starving(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
@@ -157,22 +165,22 @@ impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
             left -= 1;
             Some(T::from(left))
         });
-        vec![self.graph.source(items).blocking().named(&node.name)]
+        vec![self.graph.source(items).blocking().named(node.name())]
     }
 
     fn popping(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
         let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
-        let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
-        let inputs: Vec<_> = (0..node.inputs.len())
-            .map(|i| (i, self.stream((id, i)), node.inputs[i].pop.fixed()))
-            .map(|(i, stream, pop)| match (input(&node.inputs[i].name, stream), pop) {
+        let fixed = node.inputs().iter().all(|port| port.pop().fixed().is_some());
+        let inputs: Vec<_> = (0..node.inputs().len())
+            .map(|i| (i, self.stream((id, i)), node.inputs()[i].pop().fixed()))
+            .map(|(i, stream, pop)| match (input(node.inputs()[i].name(), stream), pop) {
                 (input, Some(pop)) => input.pop(items(pop)),
                 (input, None) => input,
             })
             .collect();
         let outputs = self.outputs(id);
-        let kernel = self.graph.kernel(&node.name, inputs, outputs);
-        if node.kind == Kind::Parallel {
+        let kernel = self.graph.kernel(node.name(), inputs, outputs);
+        if node.kind() == Kind::Parallel {
             return kernel.parallel(move |ins, outs| {
                 move_items(&model, 0, ins, outs);
             });
@@ -204,18 +212,18 @@ impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
 
     fn peeking(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
         let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
-        let inputs: Vec<_> = (0..node.inputs.len())
+        let inputs: Vec<_> = (0..node.inputs().len())
             .map(|i| {
                 let pop =
-                    node.inputs[i].pop.fixed().expect("a peeking port has a static rate in these models");
-                window(&node.inputs[i].name, self.stream((id, i)))
+                    node.inputs()[i].pop().fixed().expect("a peeking port has a static rate in these models");
+                window(node.inputs()[i].name(), self.stream((id, i)))
                     .pop(items(pop))
-                    .peek(items(node.inputs[i].peek))
+                    .peek(items(node.inputs()[i].peek()))
             })
             .collect();
         let outputs = self.outputs(id);
-        let kernel = self.graph.kernel(&node.name, inputs, outputs);
-        if node.kind == Kind::Parallel {
+        let kernel = self.graph.kernel(node.name(), inputs, outputs);
+        if node.kind() == Kind::Parallel {
             return kernel.parallel(move |_, outs| push_items(&model, 0, outs));
         }
         let mut tickets = 0..;

@@ -186,14 +186,17 @@ impl Measured {
         let graph = self.report.graph();
         let tokens = graph.channel_ids().find(|id| {
             let channel = graph.channel(*id);
-            channel.link.limits && graph.node(channel.to.0).name == exit
+            channel.link().limits() && graph.node(channel.to().0).name() == exit
         });
         self.report.channels()[tokens.expect("a section has a token channel").index()].capacity()
     }
 
     /// Whether any limit has grown.
     pub fn has_grown(&self) -> bool {
-        self.report.growths().iter().any(|growth| self.report.graph().channel(growth.channel()).link.limits)
+        self.report
+            .growths()
+            .iter()
+            .any(|growth| self.report.graph().channel(growth.channel()).link().limits())
     }
 }
 

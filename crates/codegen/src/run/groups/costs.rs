@@ -56,7 +56,7 @@ impl Costs {
         let cost = |channel, items| scale.cost((items * run.item_bytes(channel) as u64) as f64 * COPY);
         let between = self.moved.iter().zip(compiled.flat.channels()).enumerate();
         let between = between.map(|(at, (moved, channel))| {
-            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
+            let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
             HandOver { from: Some(from), to: Some(to), cost: cost(ChannelId(at as u32), *moved) }
         });
         let files = self.files.iter().filter_map(|(node, items)| {
@@ -134,7 +134,7 @@ fn inputs(run: &Run<'_>) -> Vec<Vec<ChannelId>> {
     let region_of = compiled.schedule.region_of();
     let mut inputs = vec![Vec::new(); run.regions.len()];
     for (at, channel) in compiled.flat.channels().iter().enumerate() {
-        let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
+        let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
         if from != to {
             inputs[to].push(ChannelId(at as u32));
         }

@@ -33,7 +33,7 @@ impl Cut {
         let region_of = compiled.schedule.region_of();
         let mut crossing = Vec::new();
         for (at, channel) in compiled.flat.channels().iter().enumerate() {
-            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
+            let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
             if stretches
                 .iter()
                 .any(|Stretch { regions, .. }| regions.contains(&from) != regions.contains(&to))

@@ -56,7 +56,7 @@ impl Run<'_> {
     fn inner_channels(&self, region: usize) -> Vec<ChannelId> {
         let (flat, region) = (&self.native.compiled.flat, &self.regions[region]);
         let inputs = region.firings.iter().flat_map(|(node, ..)| flat.inputs(*node));
-        inputs.filter(|input| region.has(flat.channel(*input).from.0)).collect()
+        inputs.filter(|input| region.has(flat.channel(*input).from().0)).collect()
     }
 
     /// For a region's static part: its buffers must hold nothing between steady states, unless they are

@@ -83,7 +83,7 @@ pub fn tree(draft: Draft) -> Tree {
 }
 
 fn stream(name: &str, number: u32, (has_input, has_output): (bool, bool), kind: StreamKind) -> Stream {
-    let span = Span { file: 0, start: number, end: number + 1 };
+    let span = Span::new(0, number, number + 1);
     Stream { name: name.into(), span, input: shape(has_input), output: shape(has_output), kind }
 }
 

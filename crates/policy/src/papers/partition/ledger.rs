@@ -107,11 +107,11 @@ impl Ledger {
 
     /// The graph, weighted with the loads. Parallel nodes have no affinity, so they and their channels weigh nothing.
     pub(super) fn weighted(&self, graph: &GraphData) -> Weighted {
-        let is_bound = |node: NodeId| graph.node(node).kind != Kind::Parallel;
+        let is_bound = |node: NodeId| graph.node(node).kind() != Kind::Parallel;
         let weight = |node: NodeId| if is_bound(node) { self.loads[node.index()] } else { 0 };
         let edge = |id: ChannelId| {
             let channel = graph.channel(id);
-            let (from, to) = (channel.from.0, channel.to.0);
+            let (from, to) = (channel.from().0, channel.to().0);
             (is_bound(from) && is_bound(to)).then(|| (from.0, to.0, self.volumes[id.index()]))
         };
         let edges: Vec<_> = graph.channel_ids().filter_map(edge).collect();

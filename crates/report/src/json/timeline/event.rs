@@ -74,7 +74,7 @@ fn reason(ended: Ended, graph: &GraphData) -> (Cow<'static, str>, Option<u32>) {
 /// The name of a node, also of one that the graph lacks: the timeline of another graph is a mistake, and no panic.
 pub(super) fn node_name(graph: &GraphData, node: NodeId) -> Cow<'_, str> {
     match graph.nodes().get(node.index()) {
-        Some(node) => (&*node.name).into(),
+        Some(node) => node.name().into(),
         None => format!("node {}", node.0).into(),
     }
 }

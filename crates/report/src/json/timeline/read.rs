@@ -133,7 +133,7 @@ fn check_event(event: &Event, name: &str, graph: &GraphData) -> Check<()> {
     };
     index(node.index(), graph.nodes().len(), "nodes")
         .map_err(|problem| problem.within("node").within("args"))?;
-    let expected = &*graph.node(node).name;
+    let expected = graph.node(node).name();
     if name.strip_prefix(prefix) == Some(expected) {
         return Ok(());
     }

@@ -149,7 +149,7 @@ fn draw_box(
 ) {
     let (x, y) = corner;
     let node = report.graph().node(shape.first);
-    let corners = if node.kind == Kind::Process { 14 } else { 4 };
+    let corners = if node.kind() == Kind::Process { 14 } else { 4 };
     let dedicated = if Evidence(report).has_own_thread(shape.first) { " dedicated" } else { "" };
     let bound_class = if bound { " bound" } else { "" };
     let mean = Evidence(report).share(shape.busy) / shape.nodes as f64;
@@ -158,7 +158,7 @@ fn draw_box(
         "<g class=\"box{dedicated}{bound_class}\"><title>{}</title>",
         Text(&describe_box(report, shape))
     );
-    let behind = if shape.nodes > 1 { 2 } else { usize::from(node.kind == Kind::Parallel) };
+    let behind = if shape.nodes > 1 { 2 } else { usize::from(node.kind() == Kind::Parallel) };
     for step in (1..=behind).rev() {
         let (x, y) = (x + 4.0 * step as f64, y - 4.0 * step as f64);
         put!(

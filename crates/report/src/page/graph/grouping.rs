@@ -94,12 +94,12 @@ fn by_name(report: &Report) -> Groups {
     let nodes = report.graph().nodes();
     let key = |index: usize| {
         let node = &nodes[index];
-        let kind = match node.kind {
+        let kind = match node.kind() {
             Kind::Sequential => 0,
             Kind::Parallel => 1,
             Kind::Process => 2,
         };
-        (base(&node.name), kind, Evidence(report).has_own_thread(NodeId(index as u32)))
+        (base(node.name()), kind, Evidence(report).has_own_thread(NodeId(index as u32)))
     };
     number(nodes.len(), key, |_| Why::Name)
 }
@@ -109,10 +109,10 @@ fn by_neighbours(report: &Report, groups: &Groups) -> Groups {
     let key = |node: usize| {
         let id = NodeId(node as u32);
         let of = |node: NodeId| groups.of[node.index()];
-        let inputs = report.graph().node(id).inputs.iter().filter_map(|port| port.channel);
-        let outputs = report.graph().node(id).outputs.iter().filter_map(|port| port.channel);
-        let inputs: BTreeSet<u32> = inputs.map(|id| of(report.graph().channel(id).from.0)).collect();
-        let outputs: BTreeSet<u32> = outputs.map(|id| of(report.graph().channel(id).to.0)).collect();
+        let inputs = report.graph().node(id).inputs().iter().filter_map(|port| port.channel());
+        let outputs = report.graph().node(id).outputs().iter().filter_map(|port| port.channel());
+        let inputs: BTreeSet<u32> = inputs.map(|id| of(report.graph().channel(id).from().0)).collect();
+        let outputs: BTreeSet<u32> = outputs.map(|id| of(report.graph().channel(id).to().0)).collect();
         (groups.of[node], inputs, outputs)
     };
     number(groups.of.len(), key, |_| Why::Name)
@@ -121,7 +121,7 @@ fn by_neighbours(report: &Report, groups: &Groups) -> Groups {
 /// The distinct edges between different groups.
 fn edges(report: &Report, groups: &Groups) -> Vec<(usize, usize)> {
     let of = |node: NodeId| groups.of[node.index()] as usize;
-    let ends = report.graph().channels().iter().map(|channel| (of(channel.from.0), of(channel.to.0)));
+    let ends = report.graph().channels().iter().map(|channel| (of(channel.from().0), of(channel.to().0)));
     let mut edges: Vec<_> = ends.filter(|(from, to)| from != to).collect();
     edges.sort_unstable();
     edges.dedup();

@@ -94,7 +94,7 @@ fn shapes(report: &Report, groups: &Groups) -> Vec<Shape> {
         shape.loads = (shape.loads.0.min(load), shape.loads.1.max(load));
     }
     let mut shapes: Vec<Shape> = shapes.into_iter().flatten().collect();
-    let name = |node: NodeId| report.graph().node(node).name.as_str();
+    let name = |node: NodeId| report.graph().node(node).name();
     for (shape, last) in shapes.iter_mut().zip(lasts) {
         shape.name = match shape.why {
             Why::Single => name(shape.first).to_owned(),
@@ -112,7 +112,7 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
     let of = |node: NodeId| groups.of[node.index()] as usize;
     for id in report.graph().channel_ids() {
         let (channel, stats) = (report.graph().channel(id), &report.channels()[id.index()]);
-        let (from, to) = (of(channel.from.0), of(channel.to.0));
+        let (from, to) = (of(channel.from().0), of(channel.to().0));
         if from == to {
             shapes[from].inside += 1;
             continue;
@@ -136,8 +136,8 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
         edge.mean += if stats.mean().is_finite() { stats.mean() } else { 0.0 };
         edge.consumer_waited = edge.consumer_waited.saturating_add(stats.consumer_waited());
         edge.producer_waited = edge.producer_waited.saturating_add(stats.producer_waited());
-        edge.feedback &= channel.link.feedback;
-        edge.initial = edge.initial.saturating_add(channel.link.initial);
+        edge.feedback &= channel.link().feedback();
+        edge.initial = edge.initial.saturating_add(channel.link().initial());
     }
     edges.into_values().collect()
 }
@@ -147,8 +147,8 @@ pub(crate) fn kind(report: &Report, node: NodeId) -> String {
     let thread = if Evidence(report).has_own_thread(node) { ", own thread" } else { "" };
     let limit = Evidence(report).worker_limit(node).map_or(String::new(), |workers| format!(" ≤ {workers}"));
     let node = report.graph().node(node);
-    let order = if node.unordered { ", unordered" } else { "" };
-    let merge = if node.merge { ", merge" } else { "" };
-    let timed = if node.timed { ", timed" } else { "" };
-    format!("{}{limit}{thread}{order}{merge}{timed}", node.kind)
+    let order = if node.unordered() { ", unordered" } else { "" };
+    let merge = if node.merge() { ", merge" } else { "" };
+    let timed = if node.timed() { ", timed" } else { "" };
+    format!("{}{limit}{thread}{order}{merge}{timed}", node.kind())
 }

@@ -42,7 +42,7 @@ impl Shown<'_> {
 
     fn name(&self, node: NodeId) -> String {
         let node = self.report.graph().nodes().get(node.index());
-        node.map_or("a node that the graph lacks".to_owned(), |node| shortened(&node.name, 60))
+        node.map_or("a node that the graph lacks".to_owned(), |node| shortened(node.name(), 60))
     }
 }
 

@@ -170,7 +170,7 @@ const MOST_COUNTS: usize = 1 << 20;
 fn limit<'env>(tokens: Stream<'env, ()>, per_item: u32, most: usize) -> Stream<'env, ()> {
     let capacity = (per_item as usize).saturating_mul(most - 1).saturating_add(1);
     let mut tokens = tokens.capacity(capacity.min(MOST));
-    tokens.link.limits = true;
+    tokens.link = tokens.link.with_limits(true);
     tokens
 }
 

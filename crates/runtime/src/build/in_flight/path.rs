@@ -120,7 +120,7 @@ impl Draft<'_> {
         let ratio = |from: Port, to: Option<&Port>| {
             let (to, each) = match to {
                 Some(port) => (port.0, 1),
-                None => (end.0, graph.node(end.0).outputs[end.1].push.fixed().unwrap_or(1)),
+                None => (end.0, graph.node(end.0).outputs()[end.1].push().fixed().unwrap_or(1)),
             };
             if from == end { Ok(Ratio::SAME) } else { ratio(&graph, &regions, from, (to, each), by) }
         };
@@ -142,9 +142,9 @@ fn ratio(
     let no_path = || by.no_path();
     // Repetitions are relative within a static region. The region is that of the output's consumer: the output itself
     // may have a dynamic rate, which separates regions.
-    let channel = graph.node(from.0).outputs[from.1].channel.ok_or_else(no_path)?;
-    let (next, port) = graph.channel(channel).to;
-    let pop = graph.node(next).inputs[port].pop.fixed().ok_or_else(no_path)?;
+    let channel = graph.node(from.0).outputs()[from.1].channel().ok_or_else(no_path)?;
+    let (next, port) = graph.channel(channel).to();
+    let pop = graph.node(next).inputs()[port].pop().fixed().ok_or_else(no_path)?;
     let region = regions.iter().find(|region| region.nodes.contains(&next)).ok_or_else(no_path)?;
     let times = repetitions(graph, region).map_err(|fault| format!("{}: {fault}", by.setting()))?;
     let firings = |node: NodeId| region.nodes.binary_search(&node).ok().map(|at| times[at]);
@@ -178,8 +178,8 @@ impl<'a> Section<'a> {
     fn new(graph: &'a GraphData, entry: NodeId, end: Port, by: By) -> Result<Section<'a>, String> {
         let after = reach(entry, |node| heads(graph, node).map(|(_, to)| to).collect());
         let before = reach(end.0, |node| {
-            let channels = graph.node(node).inputs.iter().filter_map(|port| port.channel);
-            channels.map(|channel| graph.channel(channel).from.0).collect()
+            let channels = graph.node(node).inputs().iter().filter_map(|port| port.channel());
+            channels.map(|channel| graph.channel(channel).from().0).collect()
         });
         let nodes: HashSet<NodeId> = after.intersection(&before).copied().collect();
         if nodes.is_empty() { Err(by.no_path()) } else { Ok(Section { graph, entry, end, nodes, by }) }
@@ -208,21 +208,20 @@ impl<'a> Section<'a> {
     /// # Errors
     /// One of them has no tally, or an input on the paths has a dynamic rate.
     fn dynamic_outputs(&self) -> Result<Vec<Port>, String> {
-        let inside = self
-            .graph
-            .channels()
-            .iter()
-            .filter(|channel| self.nodes.contains(&channel.from.0) && self.nodes.contains(&channel.to.0));
-        let ports = inside.map(|channel| (channel.from, Some(channel.to))).chain([(self.end, None)]);
+        let inside =
+            self.graph.channels().iter().filter(|channel| {
+                self.nodes.contains(&channel.from().0) && self.nodes.contains(&channel.to().0)
+            });
+        let ports = inside.map(|channel| (channel.from(), Some(channel.to()))).chain([(self.end, None)]);
         let mut dynamic = Vec::new();
         for (from, to) in ports {
             let node = self.graph.node(from.0);
-            if node.outputs[from.1].push.fixed().is_none() {
+            if node.outputs()[from.1].push().fixed().is_none() {
                 self.can_have_tally(from)?;
                 dynamic.push(from);
             }
-            if let Some(to) = to.filter(|to| self.graph.node(to.0).inputs[to.1].pop.fixed().is_none()) {
-                let change = match self.graph.node(to.0).kind {
+            if let Some(to) = to.filter(|to| self.graph.node(to.0).inputs()[to.1].pop().fixed().is_none()) {
+                let change = match self.graph.node(to.0).kind() {
                     Kind::Process => "write its node as a kernel with declared rates",
                     _ => "declare how many items it pops",
                 };
@@ -236,7 +235,7 @@ impl<'a> Section<'a> {
     /// Checks that the node of a dynamic output is parallel and ordered.
     fn can_have_tally(&self, port: Port) -> Result<(), String> {
         let (node, name) = (self.graph.node(port.0), self.graph.output_name(port));
-        match (node.kind, node.unordered) {
+        match (node.kind(), node.unordered()) {
             (Kind::Parallel, false) => Ok(()),
             (Kind::Parallel, true) => {
                 Err(self.by.uncountable(&name, " and its node is unordered", "leave out `unordered`", ""))
@@ -257,10 +256,10 @@ impl<'a> Section<'a> {
             let place = "let the section begin after the paths have parted, or end before";
             return Err(self.by.uncountable(&name(), " and another path leads past it", "", place));
         }
-        let channel = self.graph.node(port.0).outputs[port.1].channel;
+        let channel = self.graph.node(port.0).outputs()[port.1].channel();
         // A path that leads back to the entry belongs to the next item.
         let comes_back = |channel: ChannelId| {
-            let next = self.graph.channel(channel).to.0;
+            let next = self.graph.channel(channel).to().0;
             next != self.entry && reach(next, |node| self.next(node, None, true)).contains(&port.0)
         };
         match channel.is_some_and(comes_back) {
@@ -274,7 +273,7 @@ impl<'a> Section<'a> {
 
     /// The nodes of the section that paths from the entry reach without the channel of an output.
     fn reach_without(&self, port: Port) -> HashSet<NodeId> {
-        let without = self.graph.node(port.0).outputs[port.1].channel;
+        let without = self.graph.node(port.0).outputs()[port.1].channel();
         reach(self.entry, |node| self.next(node, without, false))
     }
 
@@ -288,8 +287,8 @@ impl<'a> Section<'a> {
 
 /// A node's outgoing channels, and the nodes that they lead to.
 fn heads(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId)> {
-    let channels = graph.node(node).outputs.iter().filter_map(|port| port.channel);
-    channels.map(|channel| (channel, graph.channel(channel).to.0))
+    let channels = graph.node(node).outputs().iter().filter_map(|port| port.channel());
+    channels.map(|channel| (channel, graph.channel(channel).to().0))
 }
 
 /// All nodes that steps of `next` lead to from `start`, which is included.

@@ -41,17 +41,17 @@ impl Tokens {
     /// The settings of a channel outside of the section, where `least` items are what one firing needs.
     fn outer(self, link: Link, least: usize) -> Link {
         let most = self.most.max(least);
-        let capacity = match link.capacity.or(self.capacity) {
+        let capacity = match link.capacity().or(self.capacity) {
             Some(asked) => Some(asked.min(most)),
             None => (most < PLANNED).then_some(most),
         };
-        Link { capacity, ..link }
+        link.with_capacity(capacity)
     }
 }
 
 /// The settings of a channel inside of the section. The other half of the channel has its initial items.
 fn inner(link: Link) -> Link {
-    Link { initial: 0, feedback: false, ..link }
+    link.with_initial(0).with_feedback(false)
 }
 
 /// An end of the section, in the middle of a complete edge whose item type the caller does not know.
@@ -75,7 +75,7 @@ pub(crate) trait LimitEnd<'env> {
 impl<'env, T: Send + 'env> LimitEnd<'env> for RingCell<T> {
     fn enter(&self, shared: &Shared<'env>, edge: usize, tokens: Tokens) -> Option<Entry<'env>> {
         let (mut before, Cut { from, to, link }) = self.front(shared, edge)?;
-        let least = port(shared, |graph| firing(&graph.node(from.0).outputs[from.1])) + link.initial;
+        let least = port(shared, |graph| firing(&graph.node(from.0).outputs()[from.1])) + link.initial();
         before.link = tokens.outer(link, least);
         let front = before.cell.clone();
         let (entry, mut items) = Entry::add(before);
@@ -97,7 +97,7 @@ impl<'env, T: Send + 'env> LimitEnd<'env> for RingCell<T> {
         let path = entry.path(&results, By::Tokens)?;
         let front = results.cell.clone();
         let mut after = entry.exit(results, tokens.most, path);
-        let least = port(shared, |graph| window(&graph.node(to.0).inputs[to.1])) + link.initial;
+        let least = port(shared, |graph| window(&graph.node(to.0).inputs()[to.1])) + link.initial();
         after.link = tokens.outer(link, least);
         self.divide(front, shared.draft().consume(after, to), Side::Consumer);
         Ok(())
@@ -125,12 +125,12 @@ fn port(shared: &Shared<'_>, fact: impl FnOnce(&GraphData) -> u64) -> usize {
 
 /// Items that a firing pushes.
 fn firing(port: &OutPort) -> u64 {
-    port.push.fixed().unwrap_or(1)
+    port.push().fixed().unwrap_or(1)
 }
 
 /// Items that must have arrived for a firing.
 fn window(port: &InPort) -> u64 {
-    port.pop.fixed().unwrap_or(1).max(port.peek)
+    port.pop().fixed().unwrap_or(1).max(port.peek())
 }
 
 impl<'env> Network<'env> {
@@ -167,12 +167,12 @@ fn between(shared: &Shared<'_>, output: Port, input: Port, tokens: Tokens) -> Re
 /// # Errors
 /// It has another number of sources, sinks, or ports of these. The text is the error's.
 fn ends(graph: &GraphData) -> Result<(Port, Port), String> {
-    let name = |node: NodeId| &*graph.node(node).name;
+    let name = |node: NodeId| graph.node(node).name();
     let nodes = |is: fn(&thalweg_graph::Node) -> bool| graph.node_ids().filter(move |id| is(graph.node(*id)));
-    let source = only(["source", "sources"], nodes(|node| node.inputs.is_empty()), name)?;
-    let sink = only(["sink", "sinks"], nodes(|node| node.outputs.is_empty()), name)?;
-    let outputs = (0..graph.node(source).outputs.len()).map(|at| (source, at));
-    let inputs = (0..graph.node(sink).inputs.len()).map(|at| (sink, at));
+    let source = only(["source", "sources"], nodes(|node| node.inputs().is_empty()), name)?;
+    let sink = only(["sink", "sinks"], nodes(|node| node.outputs().is_empty()), name)?;
+    let outputs = (0..graph.node(source).outputs().len()).map(|at| (source, at));
+    let inputs = (0..graph.node(sink).inputs().len()).map(|at| (sink, at));
     let output =
         only(["output of its source", "outputs of its source"], outputs, |port| graph.output_name(port))?;
     let input = only(["input of its sink", "inputs of its sink"], inputs, |port| graph.input_name(port))?;

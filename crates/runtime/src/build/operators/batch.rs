@@ -88,7 +88,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         });
         batches.at_least_one("size", size);
         batches.shared.set(batches.node, |node| {
-            node.timed = true;
+            *node.timed_mut() = true;
             Ok(())
         });
         batches
