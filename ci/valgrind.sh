@@ -21,12 +21,12 @@ if ! command -v valgrind >/dev/null; then
 fi
 
 # Test files that are left out:
-# - compile_fail, layout and examples run cargo or other programs,
+# - layout and examples run cargo or other programs,
 # - conformance runs hundreds of graphs, for more than five minutes, and uses
 #   memory in no other way than the random tests,
 # - overflow makes stacks overflow, in its own processes,
 # - idle measures processor time.
-without=" main compile_fail layout examples conformance overflow idle "
+without=" main layout examples conformance overflow idle "
 # Test files that are programs of their own. All others are modules of the program `all`.
 programs=" adaptors memory "
 # Tests that measure time, that fail if a deadlock is found late, as it is at this speed, or that may take longer here

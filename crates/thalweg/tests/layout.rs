@@ -65,6 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-sim",
         ],
     ),
+    ("thalweg-compile-fail", &["thalweg"]),
     ("thalweg-align", &["thalweg", "thalweg-inputs"]),
     ("thalweg-dedup", &["thalweg", "thalweg-files"]),
     ("thalweg-kpn", &["thalweg"]),

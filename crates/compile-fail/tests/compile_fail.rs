@@ -1,6 +1,6 @@
 //! Programs that the types forbid: the compiler must refuse each file of `compile_fail/` with the error beside it.
 //!
-//! After a change of the compiler's wording, run `TRYBUILD=overwrite cargo test -p thalweg --test compile_fail` and
+//! After a change of the compiler's wording, run `TRYBUILD=overwrite cargo test -p thalweg-compile-fail` and
 //! review the diff.
 
 #[test]
