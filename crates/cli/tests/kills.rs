@@ -25,8 +25,8 @@ use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 use crate::child::{Running, start};
 
 /// The defaults of `THALWEG_CASES`.
-const CASES: u64 = 1000;
-const TIMELINE_CASES: u64 = 100;
+const CASES: u64 = 300;
+const TIMELINE_CASES: u64 = 40;
 
 /// Places that run at the same time, as many as the smallest machine for these tests has cores.
 const PLACES: u64 = 2;

@@ -208,21 +208,36 @@ pub fn is_long() -> bool {
 
 pub const LEVELS: [Level; 3] = [Level::Plain, Level::Fused, Level::Vectors];
 
-/// The levels that a program is checked at: the highest, which has the most to go wrong, and one of the
-/// others, chosen by the program's text; all with `THALWEG_LONG=1`. Compiling C takes most of the tests'
-/// time.
+/// A number that follows from a program's text, by which tests choose what to check of it.
+fn draw(text: &str) -> usize {
+    let sum = text.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    (sum >> 16) as usize
+}
+
+/// The levels that a program is checked at: the highest, which has the most to go wrong, and for half of the programs
+/// one of the others; all with `THALWEG_LONG=1`. The program's text decides. Compiling C takes most of the tests' time.
 pub fn levels(text: &str) -> Vec<Level> {
     if is_long() {
         return LEVELS.to_vec();
     }
-    let sum = text.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    vec![[Level::Plain, Level::Fused][(sum >> 16) as usize % 2], Level::Vectors]
+    match draw(text) % 4 {
+        0 => vec![Level::Plain, Level::Vectors],
+        1 => vec![Level::Fused, Level::Vectors],
+        _ => vec![Level::Vectors],
+    }
 }
 
 /// The C compiler for a level: the default at the highest; at the others one with fewer optimisations, which
 /// halves the time. `None`, which selects the default, with `THALWEG_LONG=1`.
 pub fn compiler(level: Level) -> Option<Compiler> {
     if is_long() || level == Level::Vectors { None } else { Compiler::find().map(|found| found.flag("-O1")) }
+}
+
+/// Like [`compiler`], for one of many programs: a quarter of them get the default at the highest level, as the whole
+/// suite does; all with `THALWEG_LONG=1`.
+fn compiler_of(level: Level, text: &str) -> Option<Compiler> {
+    let fast = level == Level::Vectors && !is_long() && draw(text) / 4 % 4 > 0;
+    compiler(if fast { Level::Fused } else { level })
 }
 
 /// Checks that native code at its levels does what the interpreter does; returns the interpreter's run.
@@ -248,15 +263,16 @@ pub fn agree_at(
     name: &str,
     runs: &[(Memory, Option<u64>)],
 ) -> Vec<Seen> {
-    agree_and(levels, compiled, name, runs, &|_, _, _| {})
+    agree_and(levels, &|level| compiler_of(level, name), compiled, name, runs, &|_, _, _| {})
 }
 
 /// A check of native code for a run's files and iterations, and what the interpreter does.
 pub type Check<'c> = dyn Fn(&Native, &(Memory, Option<u64>), &Seen) + 'c;
 
-/// Like [`agree_at`], with another check of each run of native code at each level.
+/// Like [`agree_at`], with a C compiler for each level, and another check of each run of native code.
 pub fn agree_and(
     levels: &[Level],
+    compiler: &dyn Fn(Level) -> Option<Compiler>,
     compiled: &Arc<Compiled>,
     name: &str,
     runs: &[(Memory, Option<u64>)],
@@ -302,7 +318,7 @@ pub fn agree_runs(
     let meant: Vec<Seen> =
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
-        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
+        let config = Config { level, cache: Cache::None, compiler: compiler_of(level, name) };
         let mut native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         all_agree(&native, &format!("at {level:?}"), name, runs, &meant);

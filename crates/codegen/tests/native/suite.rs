@@ -3,7 +3,7 @@
 //! At the highest level, as compiling takes most of the time; at all levels with `THALWEG_LONG=1`.
 
 use crate::common::plans::replays;
-use crate::common::{LEVELS, Memory, Seen, agree_and, has_compiler, is_long};
+use crate::common::{LEVELS, Memory, Seen, agree_and, compiler, has_compiler, is_long};
 use std::sync::Arc;
 use thalweg_codegen::{Level, Native};
 use thalweg_lang::tree::Code;
@@ -30,7 +30,8 @@ fn the_suite_agrees() {
             replays(native, files, *iterations, meant, program.name);
         };
         let runs = [(files, iterations)];
-        let seen = agree_and(levels, &Arc::new(compiled), program.name, &runs, &replayed).remove(0);
+        let seen =
+            agree_and(levels, &compiler, &Arc::new(compiled), program.name, &runs, &replayed).remove(0);
         let writes = seen.written.values().any(|items| !items.is_empty()) || !seen.printed.is_empty();
         assert!(seen.end.is_err() || writes, "{} writes nothing", program.name);
     }
