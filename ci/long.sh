@@ -7,7 +7,8 @@
 #
 # THALWEG_CASES is the number of cases of the engine's own random tests, and of the kills and changed
 # files of the command's; PROPTEST_CASES is that of tests written with proptest. A test that fixes its number of cases keeps it. With THALWEG_LONG=1 every
-# StreamIt program is compiled at all levels (`cargo test` compiles at two, the program suite at one).
+# StreamIt program is compiled at all levels, with the C compiler flags that users get (`cargo test` compiles half of the
+# programs at two levels and the others at one, three quarters of them with -O1).
 # Tests that `cargo test` ignores run, too. A failure prints the seed or the case to repeat it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
