@@ -72,6 +72,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-pagerank", &["thalweg", "thalweg-inputs"]),
     ("thalweg-stencils", &["thalweg"]),
+    ("thalweg-danbi", &["thalweg"]),
     (
         "thalweg-codegen",
         &[

@@ -1,0 +1,389 @@
+//! MergeSort: sorts numbers by merging, in a loop.
+//!
+//! ```text
+//! source ─▶ sort ═══▶ split ≡≡≡▶ merge ─▶ sink
+//!                       ▲           ║
+//!                       ╚═══════════╝
+//! ```
+//!
+//! `sort` makes sorted runs of one piece. `split` takes two neighbouring runs and cuts both where the pieces of the merged run
+//! begin (Akl and Santoro, *Optimal parallel merging and sorting without memory conflicts*, 1987), so that `merge` makes
+//! each piece by itself. Pieces of the merged run go back to `split`, which merges runs of twice the length, until one run
+//! is left. Even runs take the left queue, odd ones the right queue.
+//!
+//! The number of keys determines the number of pieces in each run, so the framing function of `split` counts: it takes the
+//! runs of `sort` pair by pair, then all pairs of the next level, and so on ([`Rounds`]).
+//!
+//! The split of the paper copies the keys that a merge needs to one place. This one sends references to pieces.
+
+use crate::size;
+use std::ops::Range;
+use std::sync::Arc;
+use thalweg::{Graph, In, Output, Stream, input as port, output};
+
+/// The input of the paper's Table III, in million bytes.
+pub const MEGABYTES: u32 = 3815;
+
+/// What the program is given beside its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The keys that `sort` sorts, and that a firing of `merge` makes. At least one.
+    pub piece: usize,
+}
+
+impl Default for Parameters {
+    /// Pieces of 4096 keys, 16 KiB.
+    fn default() -> Self {
+        Parameters { piece: 4096 }
+    }
+}
+
+/// Random keys: [`MEGABYTES`] times `scale`.
+pub fn input(scale: f64, seed: u64) -> Vec<u32> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..size::units(MEGABYTES, scale, size_of::<u32>(), 1)).map(|_| random.u32(..)).collect()
+}
+
+/// The program. Its result is the sorted keys.
+///
+/// ```
+/// use thalweg_danbi::merge_sort::{Parameters, graph};
+///
+/// let sorted = graph(&[5, 1, 4, 1, 3], &Parameters { piece: 2 }).run()?.into_value();
+/// assert_eq!(sorted, [1, 1, 3, 4, 5]);
+/// # Ok::<(), thalweg::Error>(())
+/// ```
+///
+/// # Panics
+/// If pieces have no keys.
+pub fn graph<'env>(keys: &'env [u32], parameters: &Parameters) -> Output<'env, Vec<u32>> {
+    let piece = parameters.piece;
+    assert!(piece > 0, "a piece has keys");
+    let pieces = keys.len().div_ceil(piece);
+    let graph = Graph::new();
+    let (left, right) = sort(graph.source(keys.chunks(piece).enumerate()));
+    let (back_left, merged_left) = graph.feedback([]);
+    let (back_right, merged_right) = graph.feedback([]);
+    // A level of the tree may be complete before the next one begins.
+    let half = pieces.div_ceil(2).max(1);
+    let inputs = (
+        port("sorted left", left),
+        port("sorted right", right),
+        port("merged left", merged_left.capacity(half)),
+        port("merged right", merged_right.capacity(half)),
+    );
+    let (sorted, left, right) = merge(&graph, split(&graph, inputs, piece, pieces));
+    left.feed(back_left);
+    right.feed(back_right);
+    let append = |all: &mut Vec<u32>, piece: Piece| all.extend_from_slice(&piece.keys);
+    sorted.for_each_with(Vec::with_capacity(keys.len()), append).named("sink")
+}
+
+/// A piece of a sorted run. All pieces of a run but its last one have the same number of keys.
+#[derive(Clone, Debug)]
+struct Piece {
+    keys: Arc<Vec<u32>>,
+    run: RunId,
+}
+
+/// A run: the number of merges that made it, and its place among the runs of that level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RunId {
+    level: u32,
+    place: usize,
+}
+
+impl RunId {
+    /// The run that this one is merged into.
+    fn merged(self) -> RunId {
+        RunId { level: self.level + 1, place: self.place / 2 }
+    }
+
+    /// Whether it has all `pieces` pieces.
+    fn is_whole(self, pieces: usize) -> bool {
+        pieces.div_ceil(1 << self.level) <= 1
+    }
+}
+
+/// Two runs to merge, the second of which may be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    level: u32,
+    /// The pieces of each.
+    pieces: [usize; 2],
+}
+
+/// The pairs of runs in the order in which they are merged: level by level, and within a level from the first key to the
+/// last. The number of pieces determines it.
+#[derive(Clone, Debug)]
+struct Rounds {
+    pieces: usize,
+    level: u32,
+    /// The pieces of this level that have been paired.
+    paired: usize,
+}
+
+impl Rounds {
+    fn new(pieces: usize) -> Rounds {
+        Rounds { pieces, level: 0, paired: 0 }
+    }
+
+    /// The next pair, without a step to it.
+    fn peek(&self) -> Option<Pair> {
+        let run = 1 << self.level;
+        let left = (self.pieces - self.paired).min(run);
+        let right = (self.pieces - self.paired - left).min(run);
+        (left > 0).then_some(Pair { level: self.level, pieces: [left, right] })
+    }
+
+    /// Steps behind the pair. Behind the last one of a level is the first one of the next level, if that has two runs.
+    fn step(&mut self, pair: Pair) {
+        self.paired += pair.pieces[0] + pair.pieces[1];
+        if self.paired == self.pieces && self.pieces > 2 << self.level {
+            (self.level, self.paired) = (self.level + 1, 0);
+        }
+    }
+}
+
+/// Sorts pieces, each of which becomes a run. Even runs take the first stream, odd ones the second.
+fn sort<'env>(unsorted: Stream<'env, (usize, &'env [u32])>) -> (Stream<'env, Piece>, Stream<'env, Piece>) {
+    unsorted.kernel("sort", (output("left"), output("right"))).parallel(|unsorted, (left, right)| {
+        let (place, keys) = unsorted.pop();
+        let mut keys = keys.to_vec();
+        keys.sort_unstable();
+        let piece = Piece { keys: Arc::new(keys), run: RunId { level: 0, place } };
+        if place % 2 == 0 { left.push(piece) } else { right.push(piece) }
+    })
+}
+
+/// Keys of a run, which lie in one or more pieces.
+type Stretch = Vec<(Piece, Range<usize>)>;
+
+/// What `split` sends: the keys of the left run, those of the right run, and the run that the merged piece belongs to.
+type Splits<'env> = (Stream<'env, Stretch>, Stream<'env, Stretch>, Stream<'env, Task>);
+
+/// The run that a merged piece belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    run: RunId,
+    /// The run is the result.
+    last: bool,
+}
+
+/// Cuts pairs of runs where pieces of the merged run begin.
+fn split<'env>(
+    graph: &Graph<'env>,
+    inputs: (Pieces<'env>, Pieces<'env>, Pieces<'env>, Pieces<'env>),
+    piece: usize,
+    pieces: usize,
+) -> Splits<'env> {
+    let mut rounds = Rounds::new(pieces);
+    graph
+        .kernel("split", inputs, (output("left"), output("right"), output("task")))
+        .framed(move |(sorted_left, sorted_right, merged_left, merged_right)| {
+            let Some(pair) = rounds.peek() else { return Ok(None) };
+            let [left, right] = pair.pieces;
+            let inputs =
+                if pair.level == 0 { [sorted_left, sorted_right] } else { [merged_left, merged_right] };
+            // The step is made when both runs have arrived, for the function is called again if they have not.
+            for (input, pieces) in inputs.into_iter().zip(pair.pieces) {
+                if pieces > 0 {
+                    input.peek(pieces - 1)?;
+                }
+            }
+            rounds.step(pair);
+            Ok(Some(if pair.level == 0 { [left, right, 0, 0] } else { [0, 0, left, right] }))
+        })
+        .parallel(move |(sorted_left, sorted_right, merged_left, merged_right), (lefts, rights, tasks)| {
+            let (left, right) = (Run::pop(sorted_left, merged_left), Run::pop(sorted_right, merged_right));
+            let run = left.pieces[0].run.merged();
+            let task = Task { run, last: run.is_whole(pieces) };
+            cut(&left, &right, piece, |left, right| {
+                lefts.push(left);
+                rights.push(right);
+                tasks.push(task);
+            });
+        })
+}
+
+/// An input of `split`.
+type Pieces<'env> = thalweg::node::PopSpec<'env, Piece>;
+
+/// A sorted run.
+struct Run {
+    pieces: Vec<Piece>,
+    /// The keys of each piece but the last.
+    piece: usize,
+    length: usize,
+}
+
+impl Run {
+    /// The run that a firing has on one of two inputs.
+    fn pop(sorted: &mut In<'_, Piece>, merged: &mut In<'_, Piece>) -> Run {
+        let pieces: Vec<_> = std::iter::from_fn(|| sorted.try_pop().or_else(|| merged.try_pop())).collect();
+        let piece = pieces.first().map_or(1, |first| first.keys.len());
+        let length = pieces.iter().map(|piece| piece.keys.len()).sum();
+        Run { pieces, piece, length }
+    }
+
+    fn key(&self, at: usize) -> u32 {
+        self.pieces[at / self.piece].keys[at % self.piece]
+    }
+
+    /// The keys of a range.
+    fn stretch(&self, range: Range<usize>) -> Stretch {
+        let (first, last) = (range.start / self.piece, range.end.div_ceil(self.piece));
+        let part = |at: usize| {
+            let (begin, piece) = (at * self.piece, &self.pieces[at]);
+            let inside = |key: usize| key.clamp(begin, begin + piece.keys.len()) - begin;
+            (piece.clone(), inside(range.start)..inside(range.end))
+        };
+        if range.is_empty() { Stretch::new() } else { (first..last).map(part).collect() }
+    }
+}
+
+/// Calls `each` with the keys of the left and of the right run that become each piece of the merged run.
+fn cut(left: &Run, right: &Run, piece: usize, mut each: impl FnMut(Stretch, Stretch)) {
+    let length = left.length + right.length;
+    let mut from = 0;
+    for begin in (0..length).step_by(piece) {
+        let end = (begin + piece).min(length);
+        let to = lefts(left, right, end);
+        each(left.stretch(from..to), right.stretch(begin - from..end - to));
+        from = to;
+    }
+}
+
+/// The number of keys of the left run among the first `count` keys of the merged run. Of equal keys those of the left run
+/// are first.
+fn lefts(left: &Run, right: &Run, count: usize) -> usize {
+    let (mut low, mut high) = (count.saturating_sub(right.length), count.min(left.length));
+    while low < high {
+        let middle = (low + high) / 2;
+        if left.key(middle) <= right.key(count - middle - 1) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Makes the pieces of merged runs: those of the result, and of even and odd runs that are merged again.
+fn merge<'env>(
+    graph: &Graph<'env>,
+    (lefts, rights, tasks): Splits<'env>,
+) -> (Stream<'env, Piece>, Stream<'env, Piece>, Stream<'env, Piece>) {
+    let outputs = (output("sorted"), output("left"), output("right"));
+    let inputs = (port("left", lefts), port("right", rights), port("task", tasks));
+    graph.kernel("merge", inputs, outputs).parallel(|(lefts, rights, tasks), (sorted, left, right)| {
+        let Task { run, last } = tasks.pop();
+        let piece = Piece { keys: Arc::new(merged(&lefts.pop(), &rights.pop())), run };
+        match (last, run.place % 2) {
+            (true, _) => sorted.push(piece),
+            (false, 0) => left.push(piece),
+            (false, _) => right.push(piece),
+        }
+    })
+}
+
+/// Merges the keys of two stretches.
+fn merged(left: &Stretch, right: &Stretch) -> Vec<u32> {
+    let slices = |stretch: &'_ Stretch| stretch.iter().map(|(_, range)| range.len()).sum::<usize>();
+    let mut all = Vec::with_capacity(slices(left) + slices(right));
+    let mut lefts = left.iter().map(|(piece, range)| &piece.keys[range.clone()]);
+    let mut rights = right.iter().map(|(piece, range)| &piece.keys[range.clone()]);
+    let (mut a, mut b) = (lefts.next(), rights.next());
+    while let (Some(left), Some(right)) = (a, b) {
+        let (left, right) = merge_slices(&mut all, left, right);
+        a = if left.is_empty() { lefts.next() } else { Some(left) };
+        b = if right.is_empty() { rights.next() } else { Some(right) };
+    }
+    a.into_iter().chain(lefts).chain(b).chain(rights).for_each(|rest| all.extend_from_slice(rest));
+    all
+}
+
+/// Merges two slices until one of them is empty. Returns what is left of both.
+fn merge_slices<'a>(all: &mut Vec<u32>, left: &'a [u32], right: &'a [u32]) -> (&'a [u32], &'a [u32]) {
+    let (mut i, mut j) = (0, 0);
+    while i < left.len() && j < right.len() {
+        let first = left[i] <= right[j];
+        all.push(if first { left[i] } else { right[j] });
+        i += usize::from(first);
+        j += usize::from(!first);
+    }
+    (&left[i..], &right[j..])
+}
+
+/// The program without a graph: merges runs of 1, 2, 4, ... keys.
+pub fn sequential(keys: &[u32]) -> Vec<u32> {
+    let (mut from, mut to) = (keys.to_vec(), Vec::with_capacity(keys.len()));
+    let mut run = 1;
+    while run < keys.len() {
+        to.clear();
+        for pair in from.chunks(2 * run) {
+            let (mut left, mut right) = pair.split_at(run.min(pair.len()));
+            while let ([a, ..], [b, ..]) = (left, right) {
+                let smaller = if a <= b { &mut left } else { &mut right };
+                to.push(smaller[0]);
+                *smaller = &smaller[1..];
+            }
+            to.extend_from_slice(left);
+            to.extend_from_slice(right);
+        }
+        std::mem::swap(&mut from, &mut to);
+        run *= 2;
+    }
+    from
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(pieces: usize) -> Vec<(u32, [usize; 2])> {
+        let mut rounds = Rounds::new(pieces);
+        let next = || {
+            let pair = rounds.peek()?;
+            rounds.step(pair);
+            Some((pair.level, pair.pieces))
+        };
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn every_level_pairs_all_pieces() {
+        assert_eq!(rounds(0), []);
+        assert_eq!(rounds(1), [(0, [1, 0])]);
+        assert_eq!(rounds(2), [(0, [1, 1])]);
+        assert_eq!(rounds(5), [(0, [1, 1]), (0, [1, 1]), (0, [1, 0]), (1, [2, 2]), (1, [1, 0]), (2, [4, 1])]);
+    }
+
+    #[test]
+    fn the_last_level_makes_the_whole_run() {
+        for pieces in 1..70 {
+            let (last, ..) = *rounds(pieces).last().expect("a pair");
+            let whole = |level| RunId { level, place: 0 }.is_whole(pieces);
+            assert!(whole(last + 1) && (last == 0 || !whole(last)), "{pieces}");
+        }
+    }
+
+    fn run(keys: &[u32], piece: usize) -> Run {
+        let piece_of =
+            |keys: &[u32]| Piece { keys: Arc::new(keys.to_vec()), run: RunId { level: 0, place: 0 } };
+        Run { pieces: keys.chunks(piece).map(piece_of).collect(), piece, length: keys.len() }
+    }
+
+    #[test]
+    fn cut_runs_merge_to_full_pieces() {
+        for (left, right) in [(0, 0), (1, 0), (7, 3), (8, 8), (13, 8), (3, 12)] {
+            let keys = |count: u32, factor: u32| (0..count).map(|i| i * factor / 2).collect::<Vec<_>>();
+            let (left, right) = (keys(left, 3), keys(right, 5));
+            let mut pieces = Vec::new();
+            cut(&run(&left, 4), &run(&right, 4), 4, |left, right| pieces.push(merged(&left, &right)));
+            let mut expected = [left, right].concat();
+            expected.sort();
+            assert_eq!(pieces, expected.chunks(4).map(<[_]>::to_vec).collect::<Vec<_>>());
+        }
+    }
+}
