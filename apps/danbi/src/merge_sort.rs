@@ -16,7 +16,7 @@
 //!
 //! The split of the paper copies the keys that a merge needs to one place. This one sends references to pieces.
 
-use crate::size;
+use crate::inputs;
 use std::ops::Range;
 use std::sync::Arc;
 use thalweg::{Graph, In, Output, Stream, input as port, output};
@@ -41,7 +41,7 @@ impl Default for Parameters {
 /// Random keys: [`MEGABYTES`] times `scale`.
 pub fn input(scale: f64, seed: u64) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
-    (0..size::units(MEGABYTES, scale, size_of::<u32>(), 1)).map(|_| random.u32(..)).collect()
+    (0..inputs::units(MEGABYTES, scale, size_of::<u32>(), 1)).map(|_| random.u32(..)).collect()
 }
 
 /// The program. Its result is the sorted keys.

@@ -1,4 +1,4 @@
-//! The sizes of inputs: those of the paper's Table III, times a scale.
+//! Inputs: their sizes, which are those of the paper's Table III times a scale, and noise.
 
 /// The number of units of `bytes` bytes in an input of `megabytes` million bytes times `scale`, at least `least`.
 ///
@@ -8,6 +8,17 @@ pub(crate) fn units(megabytes: u32, scale: f64, bytes: usize, least: usize) -> u
     let size = f64::from(megabytes) * 1e6 * scale;
     assert!((0.0..usize::MAX as f64).contains(&size), "no input has {scale} times {megabytes} MB");
     ((size / bytes as f64) as usize).max(least)
+}
+
+/// `count` items that `item` makes of numbers between -1 and 1.
+pub(crate) fn noise<T>(
+    count: usize,
+    seed: u64,
+    mut item: impl FnMut(&mut dyn FnMut() -> f32) -> T,
+) -> Vec<T> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut number = || 2.0 * random.f32() - 1.0;
+    (0..count).map(|_| item(&mut number)).collect()
 }
 
 #[cfg(test)]
