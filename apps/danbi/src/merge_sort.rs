@@ -12,7 +12,7 @@
 //! is left. Even runs take the left queue, odd ones the right queue.
 //!
 //! The number of keys determines the number of pieces in each run, so the framing function of `split` counts: it takes the
-//! runs of `sort` pair by pair, then all pairs of the next level, and so on ([`Rounds`]).
+//! runs of `sort` pair by pair, then all pairs of the next level, and so on.
 //!
 //! The split of the paper copies the keys that a merge needs to one place. This one sends references to pieces.
 
@@ -289,30 +289,33 @@ fn merge<'env>(
 
 /// Merges the keys of two stretches.
 fn merged(left: &Stretch, right: &Stretch) -> Vec<u32> {
-    let slices = |stretch: &'_ Stretch| stretch.iter().map(|(_, range)| range.len()).sum::<usize>();
-    let mut all = Vec::with_capacity(slices(left) + slices(right));
+    let length = left.iter().chain(right).map(|(_, range)| range.len()).sum();
+    let mut all = vec![0; length];
     let mut lefts = left.iter().map(|(piece, range)| &piece.keys[range.clone()]);
     let mut rights = right.iter().map(|(piece, range)| &piece.keys[range.clone()]);
-    let (mut a, mut b) = (lefts.next(), rights.next());
+    let (mut a, mut b, mut free) = (lefts.next(), rights.next(), &mut all[..]);
     while let (Some(left), Some(right)) = (a, b) {
-        let (left, right) = merge_slices(&mut all, left, right);
-        a = if left.is_empty() { lefts.next() } else { Some(left) };
-        b = if right.is_empty() { rights.next() } else { Some(right) };
+        let (i, j) = merge_slices(free, left, right);
+        free = &mut free[i + j..];
+        a = if i == left.len() { lefts.next() } else { Some(&left[i..]) };
+        b = if j == right.len() { rights.next() } else { Some(&right[j..]) };
     }
-    a.into_iter().chain(lefts).chain(b).chain(rights).for_each(|rest| all.extend_from_slice(rest));
+    let rest = a.into_iter().chain(lefts).chain(b).chain(rights).flatten();
+    free.iter_mut().zip(rest).for_each(|(place, key)| *place = *key);
     all
 }
 
-/// Merges two slices until one of them is empty. Returns what is left of both.
-fn merge_slices<'a>(all: &mut Vec<u32>, left: &'a [u32], right: &'a [u32]) -> (&'a [u32], &'a [u32]) {
+/// Merges two slices until one of them is empty. Returns the numbers of keys taken from both.
+fn merge_slices(all: &mut [u32], left: &[u32], right: &[u32]) -> (usize, usize) {
     let (mut i, mut j) = (0, 0);
-    while i < left.len() && j < right.len() {
-        let first = left[i] <= right[j];
-        all.push(if first { left[i] } else { right[j] });
+    for place in all {
+        let (Some(a), Some(b)) = (left.get(i), right.get(j)) else { break };
+        let first = a <= b;
+        *place = if first { *a } else { *b };
         i += usize::from(first);
         j += usize::from(!first);
     }
-    (&left[i..], &right[j..])
+    (i, j)
 }
 
 /// The program without a graph: merges runs of 1, 2, 4, ... keys.

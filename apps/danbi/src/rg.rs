@@ -61,6 +61,10 @@ pub fn input(scale: f64, seed: u64) -> Vec<Image> {
     test_images(MEGABYTES, scale, size_of::<Pixel>(), seed)
 }
 
+/// The columns or rows that a transposition makes at a time: their pixels lie side by side in what it reads, and fill whole
+/// lines of the cache.
+const TILE: usize = 8;
+
 /// A pixel in single precision: colours times opacity, and opacity, from 0 to 255.
 type Light = [f32; 4];
 
@@ -123,8 +127,14 @@ fn transpose<'env>(
     let rows = window("rows", rows).pop(rate(height));
     graph.kernel("transpose rows", rows, output("columns").push(rate(width))).parallel(move |rows, out| {
         let rows: Vec<&Line> = rows.iter().collect();
-        let column = |column: usize| rows.iter().map(|row| row.pixels[column]).collect();
-        out.extend((0..width).map(|at| Line { colour: rows[0].colour, pixels: column(at) }));
+        for first in (0..width).step_by(TILE) {
+            let mut columns: Vec<_> =
+                (first..width.min(first + TILE)).map(|_| Vec::with_capacity(height)).collect();
+            for row in &rows {
+                columns.iter_mut().zip(&row.pixels[first..]).for_each(|(column, pixel)| column.push(*pixel));
+            }
+            out.extend(columns.into_iter().map(|pixels| Line { colour: rows[0].colour, pixels }));
+        }
     })
 }
 
@@ -138,8 +148,14 @@ fn assemble<'env>(
     let columns = window("columns", columns).pop(rate(width));
     graph.kernel("transpose columns", columns, output("image").push(1)).parallel(move |columns, out| {
         let columns: Vec<&Line> = columns.iter().collect();
-        let row = |row: usize| columns.iter().map(move |column| pixel(column.pixels[row]));
-        out.push(Image::new(width, (0..height).flat_map(row).collect(), columns[0].colour));
+        let mut pixels = vec![Pixel::default(); width * height];
+        for (tile, rows) in pixels.chunks_mut(TILE * width).enumerate() {
+            for (x, column) in columns.iter().enumerate() {
+                let places = rows[x..].iter_mut().step_by(width);
+                places.zip(&column.pixels[tile * TILE..]).for_each(|(place, light)| *place = pixel(*light));
+            }
+        }
+        out.push(Image::new(width, pixels, columns[0].colour));
     })
 }
 

@@ -16,7 +16,7 @@ use crate::single::{cos, sin};
 use crate::{Complex, inputs};
 use std::f32::consts::PI;
 use std::sync::Arc;
-use thalweg::{Graph, Output, Stream, input as port, output, window};
+use thalweg::{Graph, Output, Stream, input as port, output};
 
 /// The input of the paper's Table III, in million bytes.
 pub const MEGABYTES: u32 = 14_832;
@@ -29,6 +29,9 @@ pub const PULSE: usize = 36;
 
 /// The taps of a delay: a pulse that is delayed fits a transform.
 pub const TAPS: usize = BLOCK - PULSE + 1;
+
+/// The channels as a rate.
+const RATE: u32 = CHANNELS as u32;
 
 /// A sample of each channel.
 pub type Snapshot = [Complex; CHANNELS];
@@ -80,8 +83,10 @@ pub fn input(scale: f64, seed: u64) -> Vec<Snapshot> {
     inputs::noise(PULSE * pulses, seed, |part| std::array::from_fn(|_| Complex::new(part(), part())))
 }
 
-/// The program. Its result is the snapshots with all channels but the first one delayed. The samples before and after a
-/// pulse are taken as zero. Snapshots at the end that are too few for a pulse are left out.
+/// The program. Its result is the snapshots with all channels but the first one delayed, by pulse. The samples before and
+/// after a pulse are taken as zero. Snapshots at the end that are too few for a pulse are left out.
+///
+/// The source sends references to the snapshots, and the sink collects boxes, so neither of them moves the data.
 ///
 /// ```
 /// use thalweg_danbi::{Complex, tde};
@@ -89,46 +94,45 @@ pub fn input(scale: f64, seed: u64) -> Vec<Snapshot> {
 /// let mut snapshots = [[Complex::default(); 6]; 36];
 /// snapshots[10] = [Complex::new(1.0, 0.0); 6];
 /// let delayed = tde::graph(&snapshots, &tde::Parameters { step: 1.0 }).run()?.into_value();
-/// for (channel, sample) in delayed[13].iter().enumerate() {
+/// for (channel, sample) in delayed[0][13].iter().enumerate() {
 ///     assert!((sample.re - if channel == 3 { 1.0 } else { 0.0 }).abs() < 1e-5);
 /// }
 /// # Ok::<(), thalweg::Error>(())
 /// ```
-pub fn graph<'env>(snapshots: &'env [Snapshot], parameters: &Parameters) -> Output<'env, Vec<Snapshot>> {
+pub fn graph<'env>(
+    snapshots: &'env [Snapshot],
+    parameters: &Parameters,
+) -> Output<'env, Vec<Box<[Snapshot; PULSE]>>> {
     let responses: Arc<[_]> = (0..CHANNELS).map(|channel| parameters.response(channel)).collect();
     let graph = Graph::new();
-    let pulses = transpose::<CHANNELS, PULSE>(&graph, "transpose", graph.source(snapshots.iter().copied()));
-    let blocks = pulses
-        .kernel("expand", output("out").push(1))
-        .parallel(|pulses, out| out.push(expand(&pulses.pop())));
-    let spectra = transform(blocks, "forward", -1.0);
-    let channels = port("spectra", spectra).pop(CHANNELS as u32);
-    let spectra = graph.kernel("respond", channels, output("out").push(CHANNELS as u32)).parallel(
-        move |spectra, out| {
+    let blocks = graph
+        .source(snapshots.as_chunks().0)
+        .kernel("transpose", output("channels").push(RATE))
+        .parallel(|pulses, channels| {
+            let pulse: &[Snapshot; PULSE] = pulses.pop();
+            channels.extend((0..CHANNELS).map(|channel| pulse.map(|snapshot| snapshot[channel])));
+        })
+        .kernel("expand", output("blocks").push(1))
+        .parallel(|pulses, blocks| blocks.push(expand(&pulses.pop())));
+    let channels = port("spectra", transform(blocks, "forward", -1.0)).pop(RATE);
+    let spectra =
+        graph.kernel("respond", channels, output("spectra").push(RATE)).parallel(move |spectra, out| {
             for response in &*responses {
                 let spectrum = spectra.pop();
                 out.push(std::array::from_fn(|f| spectrum[f] * response[f]));
             }
-        },
-    );
-    let blocks = transform(spectra, "inverse", 1.0);
-    let pulses = blocks
-        .kernel("contract", output("out").push(1))
-        .parallel(|blocks, out| out.push(contract(&blocks.pop())));
-    transpose::<PULSE, CHANNELS>(&graph, "transpose back", pulses).collect().named("sink")
-}
-
-/// Adds a kernel that makes `COLUMNS` rows of `ROWS` items of `ROWS` rows of `COLUMNS` items.
-fn transpose<'env, const COLUMNS: usize, const ROWS: usize>(
-    graph: &Graph<'env>,
-    name: &str,
-    rows: Stream<'env, [Complex; COLUMNS]>,
-) -> Stream<'env, [Complex; ROWS]> {
-    let rows = window("rows", rows).pop(ROWS as u32);
-    graph.kernel(name, rows, output("columns").push(COLUMNS as u32)).parallel(|rows, columns| {
-        let rows = rows.as_slice();
-        columns.extend((0..COLUMNS).map(|column| std::array::from_fn(|row| rows[row][column])));
-    })
+        });
+    let pulses = transform(spectra, "inverse", 1.0)
+        .kernel("contract", output("pulses").push(1))
+        .parallel(|blocks, pulses| pulses.push(contract(&blocks.pop())));
+    graph
+        .kernel("transpose back", port("channels", pulses).pop(RATE), output("pulse").push(1))
+        .parallel(|channels, out| {
+            let channels: [Pulse; CHANNELS] = std::array::from_fn(|_| channels.pop());
+            out.push(Box::new(std::array::from_fn(|at| channels.map(|channel| channel[at]))));
+        })
+        .collect()
+        .named("sink")
 }
 
 /// A pulse followed by zeros.
