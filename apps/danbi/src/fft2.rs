@@ -60,10 +60,7 @@ pub fn graph<'env>(
     Graph::new()
         .source(numbers.as_chunks().0)
         .kernel("reorder", output("out").push(1))
-        .parallel(move |blocks, out| {
-            let block: &fourier::Block = blocks.pop();
-            out.push(order.map(|index| block[index]));
-        })
+        .parallel(move |blocks, out| out.push(fourier::reorder(blocks.pop(), &order)))
         .kernel("combine", output("out").push(1))
         .parallel(move |blocks, out| {
             let mut block = Box::new(blocks.pop());

@@ -15,17 +15,26 @@ pub(crate) const REORDERED: [usize; 5] = [64, 32, 16, 8, 4];
 /// The lengths of the butterflies.
 pub(crate) const COMBINED: [usize; 6] = [2, 4, 8, 16, 32, 64];
 
-/// Puts each `length` items in the order of first the even indices, then the odd ones.
-pub(crate) fn reorder<T: Copy>(block: &[T; BLOCK], length: usize) -> [T; BLOCK] {
+/// The place in a block that each of its items comes from.
+pub(crate) type Order = [usize; BLOCK];
+
+/// The order that puts each `length` items so that the even places are first, then the odd ones.
+pub(crate) fn evens_first(length: usize) -> Order {
     std::array::from_fn(|at| {
         let (begin, place) = (at - at % length, at % length);
-        block[begin + 2 * place % length + 2 * place / length]
+        begin + 2 * place % length + 2 * place / length
     })
 }
 
-/// The index in the input of each item that all five reorderings put in order.
-pub(crate) fn bit_reversed() -> [usize; BLOCK] {
-    REORDERED.iter().fold(std::array::from_fn(|at| at), |order, length| reorder(&order, *length))
+/// A block in another order.
+pub(crate) fn reorder<T: Copy>(block: &[T; BLOCK], order: &Order) -> [T; BLOCK] {
+    order.map(|place| block[place % BLOCK]) // the remainder shows the compiler that there is such a place
+}
+
+/// The order that all five reorderings make.
+pub(crate) fn bit_reversed() -> Order {
+    let same = std::array::from_fn(|at| at);
+    REORDERED.iter().fold(same, |order, length| reorder(&order, &evens_first(*length)))
 }
 
 /// The factors of butterflies of `length` numbers, of which there are half as many. The transform has `sign` in its exponent.

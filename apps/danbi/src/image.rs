@@ -227,23 +227,36 @@ mod tests {
         }
     }
 
-    #[test]
-    fn palettes_and_deep_values_become_bytes() {
+    /// An image of one row as a file, without this module.
+    fn encoded(width: u32, colour: png::ColorType, depth: png::BitDepth, values: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, 2, 1);
-        encoder.set_color(png::ColorType::Indexed);
-        encoder.set_palette([1, 2, 3, 4, 5, 6].as_slice());
-        encoder.write_header().and_then(|mut file| file.write_image_data(&[1, 0])).expect("a file");
-        let image = Image::read_png(Cursor::new(file), 1 << 20).expect("an image");
-        assert_eq!((image.pixels(), image.colour), (&[[4, 5, 6, 255], [1, 2, 3, 255]][..], Colour::Rgb));
+        let mut encoder = png::Encoder::new(&mut file, width, 1);
+        encoder.set_color(colour);
+        encoder.set_depth(depth);
+        if colour == png::ColorType::Indexed {
+            encoder.set_palette([1, 2, 3, 4, 5, 6].as_slice());
+        }
+        encoder.write_header().and_then(|mut file| file.write_image_data(values)).expect("a file");
+        file
+    }
 
-        let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, 1, 1);
-        encoder.set_color(png::ColorType::Grayscale);
-        encoder.set_depth(png::BitDepth::Sixteen);
-        encoder.write_header().and_then(|mut file| file.write_image_data(&[0xAB, 0xCD])).expect("a file");
-        let image = Image::read_png(Cursor::new(file), 1 << 20).expect("an image");
-        assert_eq!((image.pixels(), image.colour), (&[[0xAB, 0xAB, 0xAB, 255]][..], Colour::Grey));
+    #[test]
+    fn all_kinds_of_files_become_pixels() {
+        use png::BitDepth::{Eight, One, Sixteen};
+        use png::ColorType::{Grayscale, GrayscaleAlpha, Indexed, Rgb, Rgba};
+        let grey = |value, alpha| [value, value, value, alpha];
+        for (colour, depth, values, pixels, kept) in [
+            (Grayscale, Eight, &[7, 9][..], [grey(7, 255), grey(9, 255)], Colour::Grey),
+            (Grayscale, One, &[0x40], [grey(0, 255), grey(255, 255)], Colour::Grey),
+            (Grayscale, Sixteen, &[0xAB, 0xCD, 1, 2], [grey(0xAB, 255), grey(1, 255)], Colour::Grey),
+            (GrayscaleAlpha, Eight, &[7, 1, 9, 2], [grey(7, 1), grey(9, 2)], Colour::GreyAlpha),
+            (Rgb, Eight, &[1, 2, 3, 4, 5, 6], [[1, 2, 3, 255], [4, 5, 6, 255]], Colour::Rgb),
+            (Rgba, Eight, &[1, 2, 3, 4, 5, 6, 7, 8], [[1, 2, 3, 4], [5, 6, 7, 8]], Colour::Rgba),
+            (Indexed, Eight, &[1, 0], [[4, 5, 6, 255], [1, 2, 3, 255]], Colour::Rgb),
+        ] {
+            let image = Image::read_png(Cursor::new(encoded(2, colour, depth, values)), 1 << 20);
+            assert_eq!(image, Ok(Image::new(2, pixels.to_vec(), kept)), "{colour:?} {depth:?}");
+        }
     }
 
     #[test]

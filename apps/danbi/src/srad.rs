@@ -298,16 +298,13 @@ fn coefficients(image: Arc<Extract>, contrast: f32) -> Diffusion {
     Diffusion { image, coefficients }
 }
 
-/// The values of a band after a step.
+/// The values of a band after a step. At the bottom of the image nothing flows from the row below, which is the row itself.
 fn update(Diffusion { image, coefficients }: &Diffusion, lambda: f32) -> Vec<f32> {
-    let (width, last) = (image.width, image.values.len() / image.width - 1);
+    let width = image.width;
     let mut values = Vec::with_capacity(image.frame.rows * width);
     for row in 0..image.frame.rows {
-        let at = image.frame.above + row;
-        let rows = image.around(at);
-        let here = &coefficients[row * width..][..width];
-        // At the bottom of the image the row below is the row itself.
-        let south = if at < last { &coefficients[(row + 1) * width..][..width] } else { here };
+        let rows = image.around(image.frame.above + row);
+        let (here, south) = coefficients[row * width..][..2 * width].split_at(width);
         for x in 0..width {
             let flow = [here[x], south[x], here[x], here[(x + 1).min(width - 1)]];
             values.push(next(rows.here[x], rows.differences(x), flow, lambda));

@@ -110,7 +110,7 @@ pub fn graph<'env>(
         .kernel("transpose", output("channels").push(RATE))
         .parallel(|pulses, channels| {
             let pulse: &[Snapshot; PULSE] = pulses.pop();
-            channels.extend((0..CHANNELS).map(|channel| pulse.map(|snapshot| snapshot[channel])));
+            channels.extend((0..CHANNELS).map(|channel| std::array::from_fn(|at| pulse[at][channel])));
         })
         .kernel("expand", output("blocks").push(1))
         .parallel(|pulses, blocks| blocks.push(expand(&pulses.pop())));
@@ -129,7 +129,9 @@ pub fn graph<'env>(
         .kernel("transpose back", port("channels", pulses).pop(RATE), output("pulse").push(1))
         .parallel(|channels, out| {
             let channels: [Pulse; CHANNELS] = std::array::from_fn(|_| channels.pop());
-            out.push(Box::new(std::array::from_fn(|at| channels.map(|channel| channel[at]))));
+            out.push(Box::new(std::array::from_fn(|at| {
+                std::array::from_fn(|channel| channels[channel][at])
+            })));
         })
         .collect()
         .named("sink")
@@ -152,8 +154,9 @@ fn transform<'env>(
     sign: f32,
 ) -> Stream<'env, fourier::Block> {
     let reorder = |blocks: Stream<'env, fourier::Block>, length: usize| {
+        let order = Arc::new(fourier::evens_first(length));
         let kernel = blocks.kernel(&format!("{name} reorder {length}"), output("out").push(1));
-        kernel.parallel(move |blocks, out| out.push(fourier::reorder(&blocks.pop(), length)))
+        kernel.parallel(move |blocks, out| out.push(fourier::reorder(&blocks.pop(), &order)))
     };
     let combine = |blocks: Stream<'env, fourier::Block>, length: usize| {
         let factors: Arc<[_]> = fourier::factors(length, sign).into();
