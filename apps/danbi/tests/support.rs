@@ -29,8 +29,8 @@ pub fn assert_counts<T>(graph: &Output<'_, T>, nodes: usize, channels: usize) {
     let data = graph.graph().data();
     assert_eq!((data.nodes().len(), data.channels().len()), (nodes, channels));
     for node in data.nodes() {
-        let end = node.inputs.is_empty() || node.outputs.is_empty();
-        assert_eq!(node.kind == thalweg::embed::graph::Kind::Parallel, !end, "{}", node.name);
-        assert!(!node.unordered && !node.merge, "{}", node.name);
+        let end = node.inputs().is_empty() || node.outputs().is_empty();
+        assert_eq!(node.kind() == thalweg::embed::graph::Kind::Parallel, !end, "{}", node.name());
+        assert!(!node.unordered() && !node.merge(), "{}", node.name());
     }
 }

@@ -236,7 +236,7 @@ pub fn compiler(level: Level) -> Option<Compiler> {
 /// Like [`compiler`], for one of many programs: a quarter of them get the default at the highest level, as the whole
 /// suite does; all with `THALWEG_LONG=1`.
 fn compiler_of(level: Level, text: &str) -> Option<Compiler> {
-    let fast = level == Level::Vectors && !is_long() && draw(text) / 4 % 4 > 0;
+    let fast = level == Level::Vectors && !is_long() && !(draw(text) / 4).is_multiple_of(4);
     compiler(if fast { Level::Fused } else { level })
 }
 
