@@ -46,8 +46,8 @@ pub(crate) struct Engine {
     /// Dilate time SCALE times: kernels compute, and each claim of one lasts SCALE times its processor time, for the rest of
     /// which its thread sleeps. So few cores run the schedule of many worker threads: SCALE is at least 4 times the threads of
     /// each core. Times are dilated too; results are not changed
-    #[arg(long, hide_short_help = true, value_name = "SCALE")]
-    sleep: Option<u32>,
+    #[arg(long, hide_short_help = true, value_name = "SCALE", visible_alias = "sleep")]
+    dilate: Option<u32>,
     #[command(flatten)]
     plan: PlanOptions,
     /// Pin each worker thread to a core
@@ -107,7 +107,7 @@ impl Engine {
             None => options,
         };
         let options = self.tokens.iter().fold(options, |options, items| options.tokens(*items));
-        let options = self.sleep.into_iter().fold(options, Options::dilate);
+        let options = self.dilate.into_iter().fold(options, Options::dilate);
         let options = match self.machine(interrupt)? {
             Some(machine) => options.machine(machine),
             None => options,
@@ -146,7 +146,7 @@ impl Engine {
         let own = [
             ("--machine", self.machine.is_some()),
             ("--tokens", self.tokens.is_some()),
-            ("--sleep", self.sleep.is_some()),
+            ("--dilate", self.dilate.is_some()),
             ("--pin", self.pin),
             ("--watch", self.watch),
             ("--policy", self.policy != DEFAULT_POLICY),

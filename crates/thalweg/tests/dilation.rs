@@ -12,6 +12,10 @@ fn work(seed: u64) -> u64 {
     })
 }
 
+fn cores() -> usize {
+    std::thread::available_parallelism().unwrap().get()
+}
+
 const ITEMS: u64 = 160;
 
 /// A source, a stage of which any number of workers may fire, and a sink.
@@ -53,8 +57,20 @@ fn the_report_says_that_its_times_are_dilated() {
     assert_eq!(Report::from_json(&report.to_json()).unwrap().dilation(), Some(50));
     let (_, plain) = run(&Options::new()).unwrap();
     assert!(!plain.to_string().contains("dilated") && !plain.to_json().contains("dilation"));
-    // Claims of the fold are short.
-    assert!(report.notes().iter().any(|note| note.contains("claims of workers lasted less than 1 ms")));
+    let short = |report: &Report| report.notes().iter().any(|note| note.contains("claims below 1 ms"));
+    let least = 2.max(4_usize.div_ceil(cores()) as u32);
+    let sum = thalweg::from_iter(0..1000_u64).map(|n| n ^ 1).fold(0, |sum, n| sum ^ n);
+    let shorter = sum.run_with(&dilated(1, least)).unwrap().into_report();
+    assert!(!short(&report) && short(&shorter), "{report}\n{shorter}");
+}
+
+/// The sleep of a sequential node is the application's time too.
+#[test]
+fn a_sequential_node_sleeps_in_its_own_time() {
+    let sum = thalweg::from_iter(0..ITEMS / 4).map(work).fold(0, |sum: u64, x| sum.rotate_left(1) ^ x);
+    let (_, report) = sum.run_with(&dilated(1, 32)).unwrap().into_parts();
+    let [application, queue, ..] = report.breakdown();
+    assert!(application > 0.5 && queue < 0.2, "{report}");
 }
 
 #[test]
@@ -71,10 +87,10 @@ fn what_would_not_keep_its_schedule_is_refused() {
         Err(Error::Options(why)) => why,
         other => panic!("{other:?}"),
     };
-    let cores = std::thread::available_parallelism().unwrap().get();
+    let cores = cores();
     let least = (4 * 64_usize).div_ceil(cores) as u32;
     let why = refused(&dilated(64, least - 1));
-    assert!(why.contains(&format!("at least {least} is needed for 64 workers on {cores} cores")), "{why}");
+    assert!(why.contains(&format!("at least {least} is needed for 64 threads on {cores} cores")), "{why}");
     assert!(refused(&dilated(1, 1)).contains("at least"), "time is not dilated once");
     assert!(refused(&dilated(2, 8).repeatable()).contains("no clock"));
     let graph = Graph::new();

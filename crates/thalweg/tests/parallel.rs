@@ -147,3 +147,26 @@ fn at_most_the_set_number_of_workers_fire_a_kernel() {
         }
     });
 }
+
+/// A framing function may change its state when it decides. It is called once for each firing, though the items of its decision
+/// arrive later.
+#[test]
+fn a_framing_function_decides_once_for_each_firing() {
+    everywhere(|options| {
+        for parallel in [false, true] {
+            let graph = Graph::new();
+            let items = graph.source((0..21_u64).inspect(|_| std::thread::sleep(Duration::from_micros(300))));
+            let kernel = graph.kernel("grow", input("in", items), output("out"));
+            let mut next = 0;
+            let kernel = kernel.framed(move |_| {
+                next += 1;
+                Ok(Some(next))
+            });
+            let lengths = match parallel {
+                true => kernel.parallel(move |items, out| out.push(items.len())),
+                false => kernel.sequential(move |items, out| out.push(items.len())),
+            };
+            assert_eq!(lengths.collect().run_with(options).unwrap().into_value(), [1, 2, 3, 4, 5, 6]);
+        }
+    });
+}

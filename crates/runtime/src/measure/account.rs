@@ -12,7 +12,7 @@
 
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::cpu_time::Measurement;
-use crate::measure::dilation::Counts;
+use crate::measure::dilation::Totals;
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
 use std::time::{Duration, Instant};
@@ -67,8 +67,8 @@ pub(crate) struct Account {
     pub(crate) services: Services,
     /// The worker's timeline, if the run records one.
     pub(crate) recorder: Option<Recorder>,
-    /// The sleeps of claims that last longer than they compute.
-    pub(crate) dilation: Counts,
+    /// The claims of a dilated run.
+    pub(crate) dilation: Totals,
     /// The start, on the clock and in processor time of the worker's thread.
     started: Option<(Instant, Measurement)>,
     /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
@@ -94,7 +94,7 @@ impl Account {
             samples: [0; 3],
             services: Services::default(),
             recorder: None,
-            dilation: Counts::default(),
+            dilation: Totals::default(),
             started: None,
             off_cpu: Duration::ZERO,
             kernel: Duration::ZERO,

@@ -186,6 +186,12 @@ impl Laps {
         spent
     }
 
+    /// Counts a sleep that has just ended as the application's.
+    pub(crate) fn sleep(&mut self, slept: Ticks) {
+        self.application += slept;
+        self.last += slept;
+    }
+
     /// The maximum number of firings of the next run, which would be `limit` in an activation without laps. The second run
     /// is measured: caches are warm by then. It has one firing, if that takes so long (`single`) that
     /// its stamps do not disturb it.

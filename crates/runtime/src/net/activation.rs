@@ -20,6 +20,7 @@ use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
 use crate::process::turn::Turn;
 use crate::sync::Ordering;
+use std::time::Instant;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
@@ -151,7 +152,7 @@ impl<'a> ActivationContext<'a> {
         self.touched_all = false;
         self.was_long = false;
         if let Some(dilation) = &mut self.dilation {
-            dilation.slept = 0;
+            dilation.begin_activation();
         }
     }
 
@@ -239,12 +240,22 @@ impl ActivationContext<'_> {
         }
     }
 
-    /// Ends the firings of a claim, before other threads see that. In a dilated run it sleeps.
+    /// Ends the firings of a claim, before other threads see that. In a dilated run it sleeps. Returns the time slept.
     #[inline]
-    pub(crate) fn end_dilated(&mut self) {
+    pub(crate) fn end_dilated(&mut self) -> Ticks {
+        let Some(dilation) = &mut self.dilation else { return 0 };
+        let net = self.net;
+        let slept = dilation.end(|| net.stopped());
+        if let Some(laps) = &mut self.laps {
+            laps.sleep(slept);
+        }
+        slept
+    }
+
+    /// Sets the deadline of the run, at which sleeps of dilated claims end.
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         if let Some(dilation) = &mut self.dilation {
-            let net = self.net;
-            dilation.end(|| net.stopped());
+            dilation.set_deadline(deadline);
         }
     }
 
@@ -254,7 +265,7 @@ impl ActivationContext<'_> {
         self.dilation.as_ref().map_or(0, |dilation| dilation.slept)
     }
 
-    /// The time of firings that were measured without their sleep.
+    /// The time of firings that were measured before their claim slept.
     pub(crate) fn dilated(&self, ns: f64) -> f64 {
         self.dilation.as_ref().map_or(ns, |dilation| dilation.dilated(ns))
     }

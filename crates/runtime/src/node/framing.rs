@@ -14,8 +14,10 @@ pub(crate) enum Framing {
     Take,
     /// The node ends.
     End,
-    /// The firing, or the function itself, lacks items.
+    /// The function lacks items.
     Lack(Lack),
+    /// The function has decided: the firing pops the numbers of items in `takes`, and lacks some of them.
+    Short(Lack),
 }
 
 /// A framing function: decides, before each firing, how many items the firing pops from each input.
@@ -46,7 +48,7 @@ where
                     // A firing may pop more items than the function has peeked at.
                     return match ins.short_of(takes) {
                         Some(Lack::Ended { .. }) => Framing::End,
-                        Some(lack) => Framing::Lack(lack),
+                        Some(lack) => Framing::Short(lack),
                         None => Framing::Take,
                     };
                 }
@@ -136,6 +138,9 @@ pub(super) struct Framed<'env, I: Inputs> {
     decide: Box<dyn FrameFn<I> + 'env>,
     /// By input: items that the next firing pops.
     takes: Vec<usize>,
+    /// Whether `takes` is a decision whose items have not all arrived. The function has returned it, and may have changed its
+    /// state, so it is not called again for this firing.
+    is_short: bool,
     /// By input: items that the function waits for.
     wanted: Vec<usize>,
 }
@@ -143,13 +148,22 @@ pub(super) struct Framed<'env, I: Inputs> {
 impl<'env, I: Inputs> Framed<'env, I> {
     /// For a node with this number of inputs.
     pub(super) fn new(decide: Box<dyn FrameFn<I> + 'env>, inputs: usize) -> Framed<'env, I> {
-        Framed { decide, takes: vec![0; inputs], wanted: vec![0; inputs] }
+        Framed { decide, takes: vec![0; inputs], is_short: false, wanted: vec![0; inputs] }
     }
 
-    /// Calls the function for the next firing. The caller claims the items before the next call.
+    /// Calls the function for the next firing, unless it has decided. The caller claims the items before the next call.
     #[inline]
     pub(super) fn next(&mut self, ins: &mut I) -> Framing {
-        self.decide.frame(ins, &mut self.wanted, &mut self.takes)
+        let framing = match self.is_short {
+            false => self.decide.frame(ins, &mut self.wanted, &mut self.takes),
+            true => match ins.short_of(&self.takes) {
+                Some(Lack::Ended { .. }) => Framing::End,
+                Some(lack) => Framing::Short(lack),
+                None => Framing::Take,
+            },
+        };
+        self.is_short = matches!(framing, Framing::Short(_));
+        framing
     }
 
     /// By input: items that the next firing pops, after [`Framing::Take`].
@@ -176,7 +190,7 @@ impl<'env, I: Inputs> Framed<'env, I> {
             match self.next(ins) {
                 Framing::Take => {}
                 Framing::End if framed == 0 => return Err(Lack::Ended { channel: ChannelId(0) }),
-                Framing::Lack(lack) if framed == 0 => return Err(lack),
+                Framing::Lack(lack) | Framing::Short(lack) if framed == 0 => return Err(lack),
                 _ => break,
             }
             if framed == 0 {

@@ -250,9 +250,13 @@ where
         // SAFETY: this thread issued the ticket and has not completed it; the reference that `issue` had is gone, and
         // this one is not used after `complete`.
         let slot = unsafe { self.window.body(ticket) };
+        cx.begin_dilated();
         let ran = if slot.frames.is_empty() { self.run_static(slot, cx) } else { self.run_framed(slot, cx) };
         match ran {
-            Ok(()) => self.complete(ticket, slot, cx),
+            Ok(()) => {
+                cx.end_dilated();
+                self.complete(ticket, slot, cx)
+            }
             Err(failure) => failure.report(cx),
         }
     }
@@ -264,7 +268,6 @@ where
         slot: &mut Ticket<I, O, C::Rest>,
         cx: &mut ActivationContext<'_>,
     ) -> Ran {
-        cx.end_dilated();
         slot.frames.clear();
         cx.fired += slot.firings;
         if self.counts_bytes {
@@ -487,7 +490,6 @@ where
         // Before the firings: another worker may issue the next ticket while this one runs.
         share_claim(cx);
         cx.lap(Part::Application);
-        cx.begin_dilated();
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         match ran {

@@ -74,6 +74,11 @@ impl Pieces {
         (self.length, if self.timed { end() } else { Ticks::MAX })
     }
 
+    /// Leaves a sleep out of the time of the current piece.
+    pub(super) fn shift(&mut self, slept: Ticks) {
+        self.since += slept;
+    }
+
     /// Ends a piece that had all its items. True if the activation has lasted long enough.
     pub(super) fn end(&mut self, length: &PieceLength) -> bool {
         self.count += 1;

@@ -197,7 +197,7 @@ where
             };
             cx.end_run(fired);
             if fired > 0 || matches!(stop, Stop::Interrupted) {
-                cx.end_dilated();
+                pieces.shift(cx.end_dilated());
             }
             cx.fired += fired;
             left -= fired;
@@ -332,7 +332,7 @@ where
             match frame.next(ins) {
                 Framing::Take => {}
                 Framing::End => return (fired, Stop::End),
-                Framing::Lack(lack) => return (fired, Stop::Lack(lack)),
+                Framing::Lack(lack) | Framing::Short(lack) => return (fired, Stop::Lack(lack)),
             }
             ins.open_framed(in_cursors, frame.takes());
             let (_, end) = code.run(in_cursors, out_cursors, I::framed(frame.takes()), 1);

@@ -126,9 +126,11 @@ where
             let (items, time) = pieces.begin(&self.piece);
             let bytes = self.bytes_of_piece(ticket, slot, cx);
             O::pause_after(&mut slot.outs, items, time, bytes);
+            cx.begin_dilated();
             match self.fire_measured(slot, self.limits.clone(), slot.firings - slot.fired, cx) {
                 Err(failure) => return failure.report(cx),
                 Ok(true) => {
+                    cx.end_dilated();
                     O::close_ticket(&mut slot.outs);
                     return self.complete(ticket, slot, cx);
                 }
@@ -138,7 +140,6 @@ where
             let is_over = pieces.end(&self.piece);
             // Before other threads see the piece.
             cx.end_dilated();
-            cx.begin_dilated();
             if let Some(pause) = self.pass_on(ticket, slot, cx).or(is_over.then_some(Pause::Over)) {
                 return self.suspend(ticket, slot, pause, cx);
             }

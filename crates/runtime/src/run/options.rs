@@ -9,7 +9,6 @@ use crate::measure::dilation::MIN_LOAD;
 use crate::threads::{Panic, StackSize};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 use thalweg_graph::{GraphData, Kind};
 use thalweg_machine::{Machine, Places};
@@ -371,13 +370,15 @@ impl Options {
     ///
     /// What the engine does between firings is not dilated, so such runs do not show what channels, the scheduler and
     /// contention cost. The [report](thalweg_trace::Report::dilation) says that its times are dilated. `scale` is best large
-    /// enough that a claim lasts for a millisecond or more; the report's notes say how many did not. The iterations of
-    /// parallel loops and the nodes of task graphs inside a firing run without sleep.
+    /// enough that a claim lasts for a millisecond or more; the report's notes say if many did not. Not dilated are
+    /// the iterations of parallel loops and the nodes of task graphs inside a firing, framing and weight functions, and functions
+    /// that a node calls at the end of its input.
     ///
     /// # Errors
     /// [`Error::Options`] when the run is prepared: `scale` is less than 2, or less than 4 times the workers of each core, since
-    /// they would wait for cores instead of sleeping; the graph has a process, whose messages leave while it computes; the
-    /// system does not know the processor time of a thread, as Windows; or the run reads no clock
+    /// they would wait for cores instead of sleeping, where nodes with threads of their own count as workers; the graph has a
+    /// process, whose messages leave while it computes; the system does not know the processor time of a thread (Windows does
+    /// not); or the run reads no clock
     /// ([`repeatable`](Self::repeatable), [`untimed`](Self::untimed)).
     ///
     /// ```
@@ -407,11 +408,11 @@ impl Options {
                 "the run is to read no clock\nhelp: leave out `repeatable` and `untimed`".to_owned(),
             );
         }
-        let cores = available_parallelism().map_or(1, |cores| cores.get());
+        let cores = thalweg_plan::threads();
         let least = (MIN_LOAD * threads).div_ceil(cores).max(2);
         if (scale as usize) < least {
             return refused(format!(
-                "at least {least} is needed for {threads} workers on {cores} cores, so that they sleep and do not wait for cores"
+                "at least {least} is needed for {threads} threads on {cores} cores, so that they sleep and do not wait for cores"
             ));
         }
         match graph.nodes().iter().find(|node| node.kind() == Kind::Process) {

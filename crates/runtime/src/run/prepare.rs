@@ -100,7 +100,7 @@ impl<'env> Network<'env> {
         }
         calibrate();
         let plan = decide(&self.graph, options, self.budget_sharers)?;
-        options.check_dilation(&self.graph, plan.threads())?;
+        options.check_dilation(&self.graph, plan.threads() + plan.own_threads().len())?;
         let stacks = Stacks::new(&self.stacks)?;
         make_channels(&self.graph, &plan, &self.rings, &mut made.rings)?;
         let roaming =

@@ -33,21 +33,27 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     *report.growths_mut() = lock(&net.liveness.growths).clone();
     *report.searches_mut() = net.liveness.search.searches() as u64;
     *report.partitions_mut() = net.sched.partitions.load(Ordering::Relaxed);
-    report.notes_mut().extend(short_claims(&accounts));
+    report.notes_mut().extend(inexact_claims(&accounts));
     fill_threads(net, accounts, scale, &mut report);
     report.notes_mut().extend(net.roaming_remark());
     report.notes_mut().extend(net.sched.width.remark());
     report
 }
 
+/// The part of the dilated time that claims too short for the system's timer may take without a remark.
+const MAX_INEXACT: f64 = 0.05;
+
 /// A remark about claims of a dilated run that were too short for the system's timer.
-fn short_claims(accounts: &[(usize, Account)]) -> Option<String> {
-    let sum = |count: fn(&Account) -> u64| accounts.iter().map(|(_, account)| count(account)).sum::<u64>();
-    let (claims, short) = (sum(|account| account.dilation.claims), sum(|account| account.dilation.short));
-    (short > 0).then(|| {
+fn inexact_claims(accounts: &[(usize, Account)]) -> Option<String> {
+    let sum =
+        |time: fn(&Account) -> Duration| accounts.iter().map(|(_, account)| time(account)).sum::<Duration>();
+    let claims = sum(|account| account.dilation.claims).as_secs_f64();
+    let part = sum(|account| account.dilation.inexact).as_secs_f64() / claims.max(f64::MIN_POSITIVE);
+    (part > MAX_INEXACT).then(|| {
         format!(
-            "{short} of {claims} claims of workers lasted less than 1 ms although their time was dilated, for which the \
-             system's timer is not exact enough: a larger scale makes them longer"
+            "{:.0} % of the dilated time is that of claims below 1 ms, for which the system's timer is not exact enough: a \
+             larger scale makes them longer",
+            part * 100.0
         )
     })
 }

@@ -84,6 +84,7 @@ pub(crate) fn run(
     let longest = net.topology.plan.claim_lengths()[node.index()].min(SLICE);
     let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);
+    cx.set_deadline(config.deadline.map(|(at, _)| at));
     let mut measures = Measures {
         service: Box::default(),
         recorder: Recorder::new(config.timeline),
@@ -200,7 +201,8 @@ impl Measures {
         }
         let mean = ns / fired.max(1) as f64;
         if fired > 0 {
-            state.pace.store((mean * 16.0) as u32, Ordering::Relaxed);
+            let computed = mean - Scale::now().ns(cx.slept()) / fired as f64;
+            state.pace.store((computed * 16.0) as u32, Ordering::Relaxed);
         }
         let firing = laps.filter(|_| fired > 0).map(|(laps, weight)| {
             let each =

@@ -200,6 +200,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let by = By::Worker(self.host.worker);
         let mut cx = ActivationContext::new(net, by);
         cx.timed &= self.config.pace == Pace::Timed;
+        cx.set_deadline(self.config.deadline.map(|(at, _)| at));
         cx.turn.carrier = self.host.carries.then_some(self.host.worker);
         // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
         // a node's fails the run, a policy's continues in the caller.
@@ -214,7 +215,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         (self.account.steal_attempts, self.account.steals) = (self.host.steal_attempts, self.host.steals);
         self.account.recorder = self.host.recorder.take();
         self.account.dilation =
-            cx.dilation.as_ref().map_or_else(Default::default, |dilation| dilation.counts);
+            cx.dilation.as_ref().map_or_else(Default::default, |dilation| dilation.totals);
         self.account.finish();
         self.account
     }
