@@ -165,6 +165,7 @@ impl Show {
             .with_context(|| format!("reading the plan in {}", shown(&self.files[0])))?;
         let mut profile = report.profile();
         for (more, path) in more.iter().zip(&self.files[1..]) {
+            self.check_dilation(report, more)?;
             profile
                 .merge(&more.profile())
                 .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
@@ -172,7 +173,7 @@ impl Show {
         Ok(plan.refined(report.graph(), &profile).on(report.graph()).to_string())
     }
 
-    /// The same for a compiled program, whose units have times in proportion to those of the bodies that had them.
+    /// The plan that follows from runs of a compiled program.
     fn next_program_plan(&self, report: &Report, program: &Program, more: &[Report]) -> Result<String> {
         let first = shown(&self.files[0]);
         program.plan().check(program.graph()).with_context(|| format!("reading the plan in {first}"))?;
@@ -181,6 +182,7 @@ impl Show {
             let Some(program) = more.program() else {
                 bail!("{} is no report of a compiled program, as {first} is", shown(path));
             };
+            self.check_dilation(report, more)?;
             runs.push((program, more.profile()));
         }
         let next = Program::next_plan(&runs).map_err(|reason| match reason {
@@ -192,6 +194,19 @@ impl Show {
         Ok(next.on(program.graph()).to_string())
     }
 
+    /// Refuses the times of two runs together, if time passed differently in them.
+    fn check_dilation(&self, report: &Report, other: &Report) -> Result<()> {
+        let words = |report: &Report| report.dilated().unwrap_or_else(|| "time not dilated".to_owned());
+        ensure!(
+            report.dilation() == other.dilation(),
+            "the reports have different times: {} in {}, and {} in another one\nhelp: give reports of runs with one scale",
+            words(report),
+            shown(&self.files[0]),
+            words(other)
+        );
+        Ok(())
+    }
+
     fn compare(&self, before: &Report, after: &Report) -> Result<()> {
         ensure!(
             self.output.is_none(),
@@ -201,6 +216,7 @@ impl Show {
             !self.plan,
             "--plan prints the plan of one report, two are given\nhelp: leave out one of them"
         );
+        self.check_dilation(before, after)?;
         standard::print(&Comparison::new(before, after).to_string())
     }
 }

@@ -135,7 +135,7 @@ fn memory_grows_in_proportion_to_threads() {
 fn memory_is_refused_within_the_address_space_of_the_process() {
     let folder = folder();
     let note = "\nnote: the limit is the address space of the process (ulimit -v)";
-    let kib = (256 << 10) + (72 << 10) * thalweg::loops::team_size() as u64;
+    let kib = (300 << 10) + (72 << 10) * thalweg::loops::team_size() as u64;
     for (arguments, why) in [
         (&["demo", "pagerank", "--rmat", "24"][..], "an R-MAT graph of scale 24 needs 3.75 GiB of memory"),
         (

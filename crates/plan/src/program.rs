@@ -5,7 +5,7 @@
 //! the compiler has measured of them, the times of all runs are added, and the units are divided again by these times.
 
 use crate::passes::{self, Given};
-use crate::{Plan, Profile, Units, Wishes};
+use crate::{Fingerprint, Plan, Profile, Units, Wishes};
 use std::fmt;
 use std::ops::Range;
 use thalweg_graph::{GraphData, NodeId, data};
@@ -89,15 +89,15 @@ impl Program {
     /// ```
     pub fn next_plan(runs: &[(&Program, Profile)]) -> Result<Plan, NoNextPlan> {
         let [(first, _), ..] = runs else { return Err(NoNextPlan::Unmeasured) };
-        if let Some(run) = runs.iter().position(|(program, _)| !program.units.are_those_of(&first.units)) {
+        if let Some(run) = runs.iter().position(|(program, _)| !program.has_code_of(first)) {
             return Err(NoNextPlan::OtherUnits(run));
         }
-        if first.units.all.iter().all(|unit| unit.stateless) {
-            // Each worker has a copy of everything, whatever it takes.
-            return Ok(first.plan.clone());
-        }
         let measured = runs.iter().map(|(program, _)| &program.units).find(|units| units.are_measured());
-        let measured = measured.ok_or(NoNextPlan::Unmeasured)?;
+        let Some(measured) = measured else {
+            // Without state each worker has a copy of everything, whatever it takes, and the compiler measures nothing.
+            let is_copied = first.units.all.iter().all(|unit| unit.stateless);
+            return if is_copied { Ok(first.plan.clone()) } else { Err(NoNextPlan::Unmeasured) };
+        };
         let mut times = vec![0.0; measured.all.len()];
         for (program, profile) in runs {
             let units = if program.units.are_measured() { &program.units } else { measured };
@@ -109,6 +109,13 @@ impl Program {
         let mut next = first.plan.clone();
         passes::refine(&Given { graph, profile: None, units: Some(&units), wishes }, &mut next);
         Ok(next)
+    }
+
+    /// Whether both are the same graph, divided into the same pieces of code.
+    fn has_code_of(&self, other: &Program) -> bool {
+        let nodes =
+            |program: &Program| program.units.all.iter().map(|unit| unit.nodes.clone()).collect::<Vec<_>>();
+        Fingerprint::of(&self.graph) == Fingerprint::of(&other.graph) && nodes(self) == nodes(other)
     }
 
     /// By unit: nanoseconds in a run with this profile. The time of a body is divided in proportion to the costs of
@@ -127,19 +134,13 @@ impl Program {
     }
 }
 
-/// The greatest cost of a unit: products of costs with percents and threads fit.
+/// Maximum cost of a unit that is made of times: products of costs with percents and threads fit.
 const MAX_COST: f64 = (1u64 << 30) as f64;
 
 impl Units {
     /// Whether the compiler has measured them.
     fn are_measured(&self) -> bool {
         self.all.iter().any(|unit| unit.cost > 0)
-    }
-
-    /// Whether both are the same pieces of code.
-    fn are_those_of(&self, other: &Units) -> bool {
-        let nodes = |units: &Units| units.all.iter().map(|unit| unit.nodes.clone()).collect::<Vec<_>>();
-        self.all.len() == other.all.len() && nodes(self) == nodes(other)
     }
 
     /// The same units with costs in proportion to `times`; unchanged if these are all 0. The costs of the whole and of hand-overs
@@ -272,6 +273,9 @@ mod tests {
         let (longer, others) = chain(&[false; 4], Division::Pipeline);
         let other = run(&longer, &others, &[(0..4, 1)]);
         assert_eq!(next(&[&given, &other]), Err(NoNextPlan::OtherUnits(1)));
+        // As many units, of another graph.
+        let (parallel, others) = chain(&[true; 3], Division::Pipeline);
+        assert_eq!(next(&[&given, &run(&parallel, &others, &[(0..3, 1)])]), Err(NoNextPlan::OtherUnits(1)));
     }
 
     #[test]
@@ -279,5 +283,9 @@ mod tests {
         let (graph, units) = chain(&[true; 2], Division::Copies);
         let all = run(&graph, &unmeasured(&units), &[(0..2, 1)]);
         assert_eq!(next(&[&all]).as_ref(), Ok(all.0.plan()));
+        // A pipeline has segments in place of copies, and times decide where it is cut.
+        let (graph, units) = chain(&[true; 3], Division::Pipeline);
+        let cut = run(&graph, &units, &[(0..2, 40), (2..3, 10)]);
+        assert_eq!((lengths(cut.0.plan()), lengths(&next(&[&cut]).unwrap())), (vec![2, 1], vec![1, 2]));
     }
 }

@@ -53,7 +53,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     ///
     /// | field | what |
     /// |---|---|
-    /// | `format`, `version` | `"thalweg-report"`, 3 |
+    /// | `format`, `version` | `"thalweg-report"`, 4 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
     /// | `dilation`, `notes` | likewise, where they exist |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
@@ -113,9 +113,9 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// use thalweg_report::ReportExt;
     /// use thalweg_trace::Report;
     ///
-    /// let newer = Report::default().to_json().replace("\"version\": 3", "\"version\": 4");
+    /// let newer = Report::default().to_json().replace("\"version\": 4", "\"version\": 5");
     /// let error = Report::from_json(&newer).unwrap_err().to_string();
-    /// assert!(error.contains("the file has version 4, this thalweg reads version 3"));
+    /// assert!(error.contains("the file has version 5, this thalweg reads version 4"));
     /// ```
     fn from_json(text: &str) -> Result<Self, ReadError>;
 

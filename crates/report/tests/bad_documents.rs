@@ -202,8 +202,23 @@ fn errors_say_the_place_and_both_values() {
         ),
         (
             "\"units\": [1, 2]",
+            "\"units\": [0, 2]",
+            "`program.bodies[1].units`: expected a range of units within [1, 2], found `[0, 2]`",
+        ),
+        (
+            "\"least_gain\": 135",
+            "\"least_gain\": 18446744073709551615",
+            "`program.units.least_gain`: expected at most 1048576, found `18446744073709551615`",
+        ),
+        (
+            "\"cost\": 3}",
+            "\"cost\": 18446744073709551615}",
+            "`program.units.hand_overs[0].cost`: expected at most 4611686018427387904, found",
+        ),
+        (
+            "\"units\": [1, 2]",
             "\"units\": [2, 1]",
-            "`program.bodies[1].units`: expected the range of some of 2 units, found `[2, 1]`",
+            "`program.bodies[1].units`: expected a range of units within [1, 2], found `[2, 1]`",
         ),
         (
             "\"node\": 2",
@@ -237,24 +252,24 @@ fn errors_say_the_place_and_both_values() {
 #[test]
 fn another_version_is_refused_before_all_else() {
     let version = |version: &str| error(&format!(r#"{{"format": "thalweg-report", "version": {version}}}"#));
-    assert_eq!(version("4").kind(), &ReadErrorKind::Version { found: 4, supported: 3 });
+    assert_eq!(version("5").kind(), &ReadErrorKind::Version { found: 5, supported: 4 });
     assert_eq!(
-        version("4").to_string(),
-        "line 1, column 41, `version`: unsupported version: the file has version 4, this thalweg reads version \
-         3\n  help: read it with a thalweg as new as the one that wrote it"
+        version("5").to_string(),
+        "line 1, column 41, `version`: unsupported version: the file has version 5, this thalweg reads version \
+         4\n  help: read it with a thalweg as new as the one that wrote it"
     );
     assert_eq!(
-        version("2").to_string(),
-        "line 1, column 41, `version`: unsupported version: the file has version 2, this thalweg reads version \
-         3\n  help: repeat the run and save its results again"
+        version("3").to_string(),
+        "line 1, column 41, `version`: unsupported version: the file has version 3, this thalweg reads version \
+         4\n  help: repeat the run and save its results again"
     );
-    for wrong in ["\"3\"", "3.5", "-3", "1e999", "null"] {
+    for wrong in ["\"4\"", "4.5", "-3", "1e999", "null"] {
         let error = version(wrong);
         assert_eq!((error.path(), error.line()), ("version", 1), "{error}");
-        let whole = DOCUMENT.replacen("\"version\": 3", &format!("\"version\": {wrong}"), 1);
+        let whole = DOCUMENT.replacen("\"version\": 4", &format!("\"version\": {wrong}"), 1);
         assert_eq!((Report::from_json(&whole).unwrap_err().path(), error.line()), ("version", 1));
     }
-    assert!(version("3").to_string().ends_with(": missing field `policy`"));
+    assert!(version("4").to_string().ends_with(": missing field `policy`"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn an_empty_report_reads_back() {
 fn layout_and_order_are_free() {
     let squeezed: String = DOCUMENT.lines().map(str::trim_start).collect();
     assert_eq!(Report::from_json(&squeezed).unwrap(), example());
-    let header = "\"format\": \"thalweg-report\",\n  \"version\": 3,\n";
+    let header = "\"format\": \"thalweg-report\",\n  \"version\": 4,\n";
     let mut moved = DOCUMENT.replace(header, "").trim_end().trim_end_matches('}').trim_end().to_owned();
     moved += &format!(",{}\r\n\t}}", header.trim_end_matches([',', '\n']));
     assert_eq!(Report::from_json(&moved).unwrap(), example());

@@ -1,4 +1,4 @@
-//! Files of reports (JSON, version 3) and of timelines (`timeline`). [`ReportExt::to_json`](crate::ReportExt::to_json)
+//! Files of reports (JSON, version 4) and of timelines (`timeline`). [`ReportExt::to_json`](crate::ReportExt::to_json)
 //! describes the format of reports.
 //!
 //! | module | has |
@@ -53,7 +53,7 @@ use thalweg_trace::{ChannelReport, Growth, NodeReport, Report};
 const FORMAT: &str = "thalweg-report";
 
 /// The version of the format that this crate writes and reads.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// A report as it is written.
 #[derive(Serialize)]

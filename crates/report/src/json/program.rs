@@ -76,6 +76,15 @@ struct BodyEntry {
     units: (usize, usize),
 }
 
+/// Maximum of a cost, and of the other numbers of units: sums of the costs in a file, multiplied by percents, fit.
+const MAX_COST: u64 = 1 << 62;
+const MAX_SETTING: u64 = 1 << 20;
+
+/// Checks that a number is at most `most`.
+fn at_most(most: u64, number: u64) -> Check<u64> {
+    if number <= most { Ok(number) } else { Err(Problem::new(format!("at most {most}"))) }
+}
+
 /// Writes the bodies.
 fn bodies<S: Serializer>(bodies: &[(NodeId, Range<usize>)], serializer: S) -> Result<S::Ok, S::Error> {
     let entry =
@@ -100,8 +109,9 @@ impl ProgramEntry {
         let graph = self.graph.build().map_err(|problem| problem.within("graph"))?;
         let plan = Arc::unwrap_or_clone(read_plan(&self.plan)?);
         let units = self.units.build(&graph).map_err(|problem| problem.within("units"))?;
+        let mut free = 0..units.all.len();
         let body = |(i, body): (usize, BodyEntry)| {
-            body.check(run, units.all.len()).map_err(|problem| problem.within(i).within("bodies"))
+            body.check(run, &mut free).map_err(|problem| problem.within(i).within("bodies"))
         };
         let bodies = self.bodies.into_iter().enumerate().map(body).collect::<Check<_>>()?;
         Ok(Arc::new(Program::new(graph, plan, units, bodies)))
@@ -135,11 +145,22 @@ impl UnitsEntry {
     fn build(self, graph: &GraphData) -> Check<Units> {
         let UnitsEntry { division, joins, pieces, least_copied, least_gain, whole, all, hand_overs } = self;
         let unit = |(i, entry): (usize, UnitEntry)| {
-            entry.build(graph).map_err(|problem| problem.within("nodes").within(i).within("all"))
+            entry.build(graph).map_err(|problem| problem.within(i).within("all"))
         };
+        let setting =
+            |name: &'static str, number| at_most(MAX_SETTING, number).map_err(|problem| problem.within(name));
+        let pieces = setting("pieces", pieces)?;
+        let (least_copied, least_gain) =
+            (setting("least_copied", least_copied)?, setting("least_gain", least_gain)?);
+        let cost = |cost| at_most(MAX_COST, cost).map_err(|problem| problem.within("cost"));
+        let whole = whole.map(|whole| at_most(MAX_COST, whole).map_err(|problem| problem.within("whole")));
+        let whole = whole.transpose()?;
         let all: Vec<Unit> = all.into_iter().enumerate().map(unit).collect::<Check<_>>()?;
-        let hand_over = |HandOverEntry { from, to, cost }| HandOver { from, to, cost };
-        let hand_overs = hand_overs.into_iter().map(hand_over).collect();
+        let hand_over = |(i, entry): (usize, HandOverEntry)| {
+            let cost = cost(entry.cost).map_err(|problem| problem.within(i).within("hand_overs"))?;
+            Ok(HandOver { from: entry.from, to: entry.to, cost })
+        };
+        let hand_overs = hand_overs.into_iter().enumerate().map(hand_over).collect::<Check<_>>()?;
         Ok(Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain })
     }
 }
@@ -148,22 +169,27 @@ impl UnitEntry {
     fn build(self, graph: &GraphData) -> Check<Unit> {
         let node = |(i, node): (usize, u32)| {
             let node = NodeId(node);
-            index(node.index(), graph.nodes().len(), "nodes").map_err(|problem| problem.within(i))?;
+            index(node.index(), graph.nodes().len(), "nodes")
+                .map_err(|problem| problem.within(i).within("nodes"))?;
             Ok(node)
         };
         let nodes = self.nodes.into_iter().enumerate().map(node).collect::<Check<_>>()?;
-        Ok(Unit { nodes, cost: self.cost, stateless: self.stateless })
+        let cost = at_most(MAX_COST, self.cost).map_err(|problem| problem.within("cost"))?;
+        Ok(Unit { nodes, cost, stateless: self.stateless })
     }
 }
 
 impl BodyEntry {
-    /// The body, in a run of this graph, of a program with this number of units.
-    fn check(self, run: &GraphData, units: usize) -> Check<(NodeId, Range<usize>)> {
+    /// The body, in a run of this graph. Its units are some of the `free` ones, and those before its last are not free for
+    /// the bodies after it.
+    fn check(self, run: &GraphData, free: &mut Range<usize>) -> Check<(NodeId, Range<usize>)> {
         let (node, (start, end)) = (NodeId(self.node), self.units);
         index(node.index(), run.nodes().len(), "nodes").map_err(|problem| problem.within("node"))?;
-        if start > end || end > units {
-            return Err(Problem::new(format!("the range of some of {units} units")).within("units"));
+        if start > end || start < free.start || end > free.end {
+            return Err(Problem::new(format!("a range of units within [{}, {}]", free.start, free.end))
+                .within("units"));
         }
+        free.start = end;
         Ok((node, start..end))
     }
 }

@@ -148,9 +148,11 @@ pub fn any_report() -> impl Strategy<Value = Report> {
 /// A compiled program, of which a graph with this many nodes has executed bodies.
 fn any_program(nodes: usize) -> impl Strategy<Value = Program> {
     let index = || any::<prop::sample::Index>();
-    let unit = (vec(index(), 0..3), any::<u64>(), any::<bool>());
-    let hand_over = (option::of(0..9_usize), option::of(0..9_usize), any::<u64>());
-    let numbers = (option::of(any::<u64>()), any::<[u64; 3]>(), any::<bool>(), 0..4_usize);
+    let cost = || 0..=1_u64 << 62;
+    let setting = || 0..=1_u64 << 20;
+    let unit = (vec(index(), 0..3), cost(), any::<bool>());
+    let hand_over = (option::of(0..9_usize), option::of(0..9_usize), cost());
+    let numbers = (option::of(cost()), [setting(), setting(), setting()], any::<bool>(), 0..4_usize);
     let parts = (vec(unit, 0..4), vec(hand_over, 0..3), vec((index(), index(), index()), 0..3));
     (any_graph(), any_wishes(), parts, numbers).prop_map(move |(graph, wishes, parts, numbers)| {
         let (units, hand_overs, bodies) = parts;
@@ -163,9 +165,12 @@ fn any_program(nodes: usize) -> impl Strategy<Value = Program> {
         };
         let all: Vec<Unit> = units.into_iter().map(unit).collect();
         let hand_overs = hand_overs.into_iter().map(|(from, to, cost)| HandOver { from, to, cost }).collect();
+        let mut next = 0;
         let body = |(node, a, b): (_, prop::sample::Index, prop::sample::Index)| {
-            let (a, b) = (a.index(all.len() + 1), b.index(all.len() + 1));
-            Some((NodeId(pick(node, nodes)? as u32), a.min(b)..a.max(b)))
+            let node = NodeId(pick(node, nodes)? as u32);
+            let start = next + a.index(all.len() - next + 1);
+            next = start + b.index(all.len() - start + 1);
+            Some((node, start..next))
         };
         let bodies = bodies.into_iter().filter_map(body).collect();
         let division = [Division::Copies, Division::Pipeline, Division::Each, Division::Whole][division];
