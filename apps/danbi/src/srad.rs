@@ -105,10 +105,13 @@ impl Plane {
         &self.values
     }
 
-    /// The values as bytes.
-    pub fn bytes(&self) -> impl Iterator<Item = u8> {
+    /// A value as a byte, by the number of its pixel.
+    ///
+    /// # Panics
+    /// If there is no such pixel.
+    pub fn byte(&self, pixel: usize) -> u8 {
         // The conversion keeps values between 0 and 255.
-        self.values.iter().map(|value| (value * 255.0 + 0.5) as u8)
+        (self.values[pixel] * 255.0 + 0.5) as u8
     }
 }
 

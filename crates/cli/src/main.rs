@@ -13,9 +13,11 @@ use streamit::EmbeddedProgram;
 use watch::screen;
 
 mod align;
+mod blur;
 mod completions;
 mod dedup;
 mod demo;
+mod despeckle;
 mod engine;
 mod footer;
 mod interrupt;
@@ -27,6 +29,7 @@ mod memory;
 mod misuse;
 mod outputs;
 mod pagerank;
+mod picture;
 mod plan;
 mod plot;
 mod progress;
@@ -66,6 +69,8 @@ struct Command {
 enum Verb {
     Dedup(dedup::Dedup),
     Align(align::Align),
+    Blur(blur::Blur),
+    Despeckle(despeckle::Despeckle),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -108,6 +113,8 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Align(align) => align.run(&interrupt),
+        Verb::Blur(blur) => blur.run(&interrupt),
+        Verb::Despeckle(despeckle) => despeckle.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(&interrupt),
         Verb::Run(run) => run.run(&interrupt),

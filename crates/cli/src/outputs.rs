@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 
@@ -21,6 +21,22 @@ pub(crate) fn write(path: &Path, force: bool, bytes: &[u8], interrupt: &Interrup
     file.write_all(bytes).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;
     Ok(file.commit()?)
+}
+
+/// Refuses an output that exists, unless `force` is set, and folders: before the work, whose result [`OutFile`] would refuse.
+pub(crate) fn check_absent(path: &Path, force: bool) -> Result<()> {
+    if standard::is_dash(path) {
+        return Ok(());
+    }
+    if let Ok(meta) = path.metadata() {
+        ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
+        ensure!(
+            force || !meta.is_file(),
+            "{} already exists\nhelp: choose another name, or replace it with --force",
+            shown(path)
+        );
+    }
+    Ok(())
 }
 
 /// Refuses outputs that are one of the files `others`, which the verb reads or writes too, or that are named twice.

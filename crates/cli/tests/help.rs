@@ -175,6 +175,7 @@ fn folder() -> TempDir {
         tar c src | thalweg dedup pack - -o src.tar.thd
         thalweg dedup pack disk.img -o logs.thd
         thalweg demo wordcount book.txt --save-report report.json --timeline timeline.json
+        thalweg demo life glider -g 1 --frames cells && cp cells/generation-000000.png photo.png && cp photo.png scan.png
         for name in before after monday tuesday wednesday; do cp report.json $name.json; done; cp -r original photos";
     let prepared = shell(folder.path(), prepare);
     assert!(prepared.status.success(), "{prepared:?}");

@@ -20,6 +20,7 @@ mod manual;
 mod marks;
 mod mutations;
 mod pagerank;
+mod picture;
 mod pipes;
 mod plan;
 mod results;

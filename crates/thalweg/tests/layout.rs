@@ -94,6 +94,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-wordcount",
             "thalweg-pagerank",
             "thalweg-stencils",
+            "thalweg-danbi",
             "thalweg-align",
             "thalweg-lang",
             "thalweg-codegen",

@@ -132,7 +132,7 @@ impl Align {
             Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
         );
         outputs::check_apart(self.output.as_deref(), files.into_iter().chain(self.scheduling.file()))?;
-        self.check_output()?;
+        self.file().map_or(Ok(()), |path| outputs::check_absent(path, self.force))?;
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
         let [queries, targets] = match self.scale {
@@ -213,20 +213,6 @@ impl Align {
     /// The output, unless it is standard output.
     fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| !standard::is_dash(path))
-    }
-
-    /// Fails early if the output cannot be written.
-    fn check_output(&self) -> Result<()> {
-        let Some(path) = self.file() else { return Ok(()) };
-        if let Ok(meta) = fs::metadata(path) {
-            ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
-            ensure!(
-                self.force || !meta.is_file(),
-                "{} already exists\nhelp: choose another name, or replace it with --force",
-                shown(path)
-            );
-        }
-        Ok(())
     }
 
     /// Reads the sequences of a file.
