@@ -129,7 +129,7 @@ struct Band<'env> {
     frame: Frame,
 }
 
-/// Which rows of those that are there are the band's.
+/// The band's own rows among the rows of an item.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     /// The rows before the band: one, but none at the top.

@@ -25,6 +25,28 @@ pub enum Model {
     Bound,
 }
 
+impl Model {
+    /// The equation of its throughput `x`, with `c` threads of a stage or `P` for all, and times `t` of a firing. What the threads
+    /// wait is a part of their number, which the model finds.
+    ///
+    /// ```
+    /// use thalweg_queueing::Model;
+    ///
+    /// assert_eq!(Model::Bound.equation(), "x = min(P / sum of t, c / t)");
+    /// ```
+    pub fn equation(self) -> &'static str {
+        match self {
+            Self::Pair | Self::Tandem => "x = (c - starved - blocked threads) / t",
+            Self::Workers => "x = (P - waiting threads) / sum of t",
+            Self::Closed | Self::Open => "x = (c - starved threads) / t",
+            Self::Stealing | Self::Ideal => {
+                "x = min((P - waiting threads) / sum of t, 1 / t of a serial stage)"
+            }
+            Self::Bound => "x = min(P / sum of t, c / t)",
+        }
+    }
+}
+
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

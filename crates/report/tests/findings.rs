@@ -84,7 +84,7 @@ fn advice_has_the_bound_first_and_a_help_below_its_finding() {
 the workers spend part of their time outside nodes: they are idle for 7.0 % of it; parallel `b` takes 85.2 % of the time \
 in nodes; other nodes wait for `b` for 111 ms in all; sequential `a` is busy for 20.0 % of the wall time, so more threads \
 cannot make the run shorter than 20 ms (5.00 times faster)
-  help: 16 threads would give 4.40 times the throughput, 50.0 k/s (shared threads over a tandem)
+  help: 16 threads would give 4.40 times the throughput, 50.0 k/s (shared threads over a tandem: x = (P - waiting threads) / sum of t)
 `b.out0 -> c.in0` grew, because `b`, `c` waited for each other: from 512 to 1024 items in 1 step, the last after 21 ms
   help: set `capacity(1024)` on `b.out0 -> c.in0`: each growth waits for a search for deadlocked nodes, and the byte \
 budget may refuse it";
@@ -106,7 +106,7 @@ fn a_healthy_run_has_one_finding() {
     assert!(
         text.ends_with(
             "help: run with more `threads` on more cores, or reduce the work in `b`; 8 threads would give 3.17 times the \
-             throughput, 33.3 k/s (shared threads over a tandem)"
+             throughput, 33.3 k/s (shared threads over a tandem: x = (P - waiting threads) / sum of t)"
         ),
         "{text}"
     );

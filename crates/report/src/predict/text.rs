@@ -118,7 +118,8 @@ impl Prediction {
 
     fn gain_text(&self, gain: f64) -> String {
         let rate = units::rate(gain * self.throughput.predicted);
-        format!("{} times the throughput, {rate} ({})", units::ratio(gain), self.predicted.model)
+        let (gain, model) = (units::ratio(gain), self.predicted.model);
+        format!("{gain} times the throughput, {rate} ({model}: {})", model.equation())
     }
 }
 

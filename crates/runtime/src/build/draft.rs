@@ -219,6 +219,8 @@ impl<'env> Shared<'env> {
         let mistakes = std::mem::take(&mut draft.mistakes);
         let tallies = std::mem::take(&mut draft.tallies);
         let passing = std::mem::take(&mut draft.passing);
+        // Without coroutines there is nothing to take.
+        #[cfg_attr(not(feature = "coroutines"), allow(clippy::let_unit_value))]
         let stacks = std::mem::take(&mut draft.stacks);
         let budget_sharers = std::mem::take(&mut draft.budget_sharers);
         let number = std::mem::replace(&mut draft.number, new_number());
