@@ -113,9 +113,9 @@ impl Program {
 
     /// Whether both are the same graph, divided into the same pieces of code.
     fn has_code_of(&self, other: &Program) -> bool {
-        let nodes =
-            |program: &Program| program.units.all.iter().map(|unit| unit.nodes.clone()).collect::<Vec<_>>();
-        Fingerprint::of(&self.graph) == Fingerprint::of(&other.graph) && nodes(self) == nodes(other)
+        let (units, others) = (self.units.all.iter(), other.units.all.iter());
+        Fingerprint::of(&self.graph) == Fingerprint::of(&other.graph)
+            && units.map(|unit| &unit.nodes).eq(others.map(|unit| &unit.nodes))
     }
 
     /// By unit: nanoseconds in a run with this profile. The time of a body is divided in proportion to the costs of

@@ -76,8 +76,10 @@ struct BodyEntry {
     units: (usize, usize),
 }
 
-/// Maximum of a cost, and of the other numbers of units: sums of the costs in a file, multiplied by percents, fit.
+/// Maximum cost in a file: the sum of all of its costs, multiplied by a percentage, fits into 128 bits.
 const MAX_COST: u64 = 1 << 62;
+
+/// Maximum percentage in a file, and maximum number of segments for each worker.
 const MAX_SETTING: u64 = 1 << 20;
 
 /// Checks that a number is at most `most`.

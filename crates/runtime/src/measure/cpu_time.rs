@@ -41,7 +41,7 @@ pub(crate) struct Measurement {
 impl Measurement {
     /// Begins a measurement.
     pub(crate) fn start() -> Measurement {
-        let total = total();
+        let total = thread_time();
         let fresh = |latest: &CpuTime| total.saturating_sub(latest.total) < SHORT;
         let kernel = match LATEST.get().filter(fresh) {
             Some(latest) => latest.kernel,
@@ -52,7 +52,7 @@ impl Measurement {
 
     /// The processor time since the start.
     pub(crate) fn elapsed(self) -> CpuTime {
-        let now = CpuTime { total: total(), kernel: self.start.kernel };
+        let now = CpuTime { total: thread_time(), kernel: self.start.kernel };
         let is_short = now.total.saturating_sub(self.start.total) < SHORT;
         if is_short { now.since(self.start) } else { read(now.total).since(self.start) }
     }
@@ -65,16 +65,12 @@ fn read(total: Duration) -> CpuTime {
     time
 }
 
-/// The processor time of the calling thread so far; 0 where it is not known.
-pub(crate) fn thread_time() -> Duration {
-    total()
-}
-
 /// Whether the system knows the processor time of a thread.
 pub(crate) const IS_KNOWN: bool = cfg!(all(unix, not(miri)));
 
+/// The processor time of the calling thread so far.
 #[cfg(all(unix, not(miri)))]
-fn total() -> Duration {
+pub(crate) fn thread_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for writes of one `timespec`, and the call keeps no pointer to it. If it fails, `time` stays 0.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
@@ -83,7 +79,7 @@ fn total() -> Duration {
 
 /// Not known on other systems and under Miri.
 #[cfg(any(not(unix), miri))]
-fn total() -> Duration {
+pub(crate) fn thread_time() -> Duration {
     Duration::ZERO
 }
 

@@ -46,11 +46,7 @@ where
                     takes.copy_from_slice(counts.by_input());
                     assert_pops(takes);
                     // A firing may pop more items than the function has peeked at.
-                    return match ins.short_of(takes) {
-                        Some(Lack::Ended { .. }) => Framing::End,
-                        Some(lack) => Framing::Short(lack),
-                        None => Framing::Take,
-                    };
+                    return decided(ins, takes);
                 }
                 Err(_) => {
                     I::wanted(&glances, wanted);
@@ -65,6 +61,15 @@ where
                 }
             }
         }
+    }
+}
+
+/// Whether the items of a decision have arrived.
+fn decided<I: Inputs>(ins: &mut I, takes: &[usize]) -> Framing {
+    match ins.short_of(takes) {
+        Some(Lack::Ended { .. }) => Framing::End,
+        Some(lack) => Framing::Short(lack),
+        None => Framing::Take,
     }
 }
 
@@ -156,11 +161,7 @@ impl<'env, I: Inputs> Framed<'env, I> {
     pub(super) fn next(&mut self, ins: &mut I) -> Framing {
         let framing = match self.is_short {
             false => self.decide.frame(ins, &mut self.wanted, &mut self.takes),
-            true => match ins.short_of(&self.takes) {
-                Some(Lack::Ended { .. }) => Framing::End,
-                Some(lack) => Framing::Short(lack),
-                None => Framing::Take,
-            },
+            true => decided(ins, &self.takes),
         };
         self.is_short = matches!(framing, Framing::Short(_));
         framing
