@@ -51,6 +51,10 @@ pub const PROGRAMS: &[Program] = programs![
     "predicate_filter_no_op",
     "video_decoder",
     "gain_control",
+    "danbi_filter_bank" + "low_pass",
+    "danbi_fm_radio" + "low_pass",
+    "danbi_fft2",
+    "danbi_tde" + "fourier",
 ];
 
 impl Program {

@@ -79,6 +79,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg",
             "thalweg-analysis",
             "thalweg-files",
+            "thalweg-danbi",
             "thalweg-lang",
             "thalweg-lang-testgen",
             "thalweg-sim",

@@ -9,6 +9,7 @@ mod budget;
 mod cache;
 mod complex;
 mod constructs;
+mod danbi;
 mod deinterleave;
 mod demand;
 mod differential;
