@@ -43,6 +43,10 @@ pub(crate) struct Engine {
     /// them are added. Bounds the memory that items take, and changes no result (default: as many as the channels hold)
     #[arg(long, hide_short_help = true, value_name = "N")]
     tokens: Option<usize>,
+    /// Give each channel room for FACTOR firings of each thread, by the rates of its ends, in place of the plan's capacities
+    /// (the rule of the DANBI paper, which tries factors from 1/3 to 3). Changes no result
+    #[arg(long, hide_short_help = true, value_name = "FACTOR")]
+    firings_per_thread: Option<f64>,
     /// Dilate time SCALE times: kernels compute, and each claim of one lasts SCALE times its processor time, for the rest of
     /// which its thread sleeps. So few cores run the schedule of many worker threads: SCALE is at least 4 times the threads of
     /// each core. Times are dilated too; results are not changed
@@ -107,6 +111,7 @@ impl Engine {
             None => options,
         };
         let options = self.tokens.iter().fold(options, |options, items| options.tokens(*items));
+        let options = self.firings_per_thread.into_iter().fold(options, Options::firings_per_thread);
         let options = self.dilate.into_iter().fold(options, Options::dilate);
         let options = match self.machine(interrupt)? {
             Some(machine) => options.machine(machine),
@@ -146,6 +151,7 @@ impl Engine {
         let own = [
             ("--machine", self.machine.is_some()),
             ("--tokens", self.tokens.is_some()),
+            ("--firings-per-thread", self.firings_per_thread.is_some()),
             ("--dilate", self.dilate.is_some()),
             ("--pin", self.pin),
             ("--watch", self.watch),

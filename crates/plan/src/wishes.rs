@@ -17,11 +17,20 @@ pub struct Wishes {
     pub(crate) policy: Option<String>,
     pub(crate) pools: Option<usize>,
     pub(crate) budget: Option<usize>,
-    pub(crate) capacity: Option<usize>,
+    pub(crate) capacity: Option<Capacity>,
     pub(crate) claim_length: Option<usize>,
     pub(crate) one_to_one: bool,
     pub(crate) counted: bool,
     pub(crate) keepers: usize,
+}
+
+/// How many items channels are to have room for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Capacity {
+    /// This number.
+    Items(usize),
+    /// Those of this number of firings of each worker.
+    Firings(f64),
 }
 
 impl Wishes {
@@ -61,7 +70,15 @@ impl Wishes {
 
     /// The capacity, in items, of every channel that has none in the graph.
     pub fn capacity(mut self, items: usize) -> Wishes {
-        self.capacity = Some(items);
+        self.capacity = Some(Capacity::Items(items));
+        self
+    }
+
+    /// The capacity of every channel that has none in the graph, by its rates: `factor` times max(P, C) T items, where a
+    /// firing pushes P or pops C and there are T workers, and at least those of one firing. It is the rule of the DANBI paper
+    /// (section IV-A), whose factors are 1/3 to 3 (Figure 7); firings are its claims. Replaces [`Wishes::capacity`].
+    pub fn firings_per_thread(mut self, factor: f64) -> Wishes {
+        self.capacity = Some(Capacity::Firings(factor));
         self
     }
 

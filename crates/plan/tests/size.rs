@@ -48,6 +48,31 @@ fn claim_length_is_limited_in_items() {
     assert_eq!(plan.capacities(), [4000]);
 }
 
+/// The rule of the DANBI paper: a factor times max(P, C) T.
+#[test]
+fn capacities_by_firings_of_each_thread() {
+    let item = Item::of::<u64>();
+    let capacity = |push, pop, peek, factor: f64| {
+        let graph = pair(item, push, pop, peek, Link::default());
+        let plan = Plan::new(&graph, &on(40).firings_per_thread(factor));
+        assert!(plan.raised().is_empty() && plan.slots().is_empty());
+        plan.capacities()[0]
+    };
+    let (one, six, ten) = (Rate::Static(1), Rate::Static(6), Rate::Static(10));
+    assert_eq!(
+        [1.0 / 3.0, 2.0 / 3.0, 1.0, 2.0, 3.0].map(|factor| capacity(six, ten, 10, factor)),
+        [134, 267, 400, 800, 1200]
+    );
+    assert_eq!(capacity(ten, six, 6, 1.0), 400);
+    // A firing that peeks at more items than those of all threads.
+    assert_eq!(capacity(one, one, 100, 1.0), 100);
+    assert_eq!(capacity(Rate::Dynamic, one, 1, 1.0), 40);
+    // A capacity of the graph stays.
+    let stated = pair(item, one, one, 1, Link::default().with_capacity(7));
+    assert_eq!(Plan::new(&stated, &on(40).firings_per_thread(3.0)).capacities(), [7]);
+    assert_eq!(capacity(ten, six, 6, f64::MAX), usize::MAX);
+}
+
 #[test]
 fn capacity_grows_with_threads_up_to_a_mebibyte() {
     let capacity = |threads| Plan::new(&plain(Item::of::<u64>()), &on(threads)).capacities()[0];

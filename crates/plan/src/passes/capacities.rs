@@ -8,6 +8,7 @@
 
 use super::Given;
 use super::cache::first_level;
+use crate::wishes::Capacity;
 use crate::{Plan, Raised, Wishes};
 use thalweg_graph::{Channel, GraphData, Kind, Rate};
 
@@ -65,6 +66,12 @@ impl Rates {
         self.peek.max(self.push).max(self.initial).max(1)
     }
 
+    /// `factor` times the items of a firing of each thread, at least those of one firing.
+    fn firings_per_thread(&self, factor: f64, threads: usize) -> usize {
+        let firings = self.push.max(self.pop).saturating_mul(threads);
+        ((firings as f64 * factor).ceil() as usize).max(self.min_capacity()) // saturates
+    }
+
     /// The capacity with room for two firings of each side in addition to the initial items.
     fn double_buffered(&self) -> usize {
         let consumer = self.peek.saturating_add(self.pop);
@@ -100,7 +107,13 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
         let rates = Rates::of(graph, channel);
-        let Some(asked) = channel.link().capacity().or(wishes.capacity) else {
+        let wish = || {
+            wishes.capacity.map(|wish| match wish {
+                Capacity::Items(items) => items,
+                Capacity::Firings(factor) => rates.firings_per_thread(factor, threads),
+            })
+        };
+        let Some(asked) = channel.link().capacity().or_else(wish) else {
             let rates = rates.with_bounds(graph, channel);
             let capacity = if has_process(graph, channel) {
                 let fit = first_level(wishes) / CACHE_PARTS / channel.item().bytes().max(1);

@@ -70,6 +70,7 @@ impl EmbedOptions for Options {
                 "{what} 0: at least 1 is needed\nhelp: leave it out for the default"
             )));
         }
+        self.check_room()?;
         match self.threads {
             Some(threads) if threads > MOST_THREADS => Err(Error::Options(format!(
                 "{threads} threads: at most {MOST_THREADS}\nhelp: leave it out for one for each core"

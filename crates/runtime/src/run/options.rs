@@ -26,6 +26,7 @@ pub struct Options {
     pub(super) pools: Option<usize>,
     pub(super) budget: Option<usize>,
     pub(super) capacity: Option<usize>,
+    pub(super) firings_per_thread: Option<f64>,
     pub(super) run: Option<usize>,
     pub(super) tokens: Option<usize>,
     pub(super) seed: u64,
@@ -182,6 +183,31 @@ impl Options {
     /// two ends takes a millisecond for.
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
+        self
+    }
+
+    /// The capacity of each channel without one of its own, by its rates: `factor` times max(P, C) T items, where a firing of
+    /// its producer pushes P items, one of its consumer pops C, and the run has T workers; at least what one firing needs.
+    /// A dynamic rate counts as one item. By default the plan sizes channels by claims of many firings.
+    ///
+    /// It is the rule of the DANBI paper (section IV-A), which tries the factors 1/3, 2/3, 1, 2 and 3 (Figure 7). No channel
+    /// widens then. Results do not depend on it.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options, output};
+    ///
+    /// let graph = Graph::new();
+    /// let pairs = graph.source(0..100).kernel("pair", output("out").push(2)).parallel(|items, out| {
+    ///     let item = items.pop();
+    ///     out.extend([item, -item]);
+    /// });
+    /// let options = Options::new().threads(4).firings_per_thread(3.0);
+    /// let (sum, report) = pairs.fold(0, |sum, item| sum + item).run_with(&options)?.into_parts();
+    /// assert_eq!((sum, report.plan().capacities()), (0, &[12, 24][..]));
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn firings_per_thread(mut self, factor: f64) -> Self {
+        self.firings_per_thread = Some(factor);
         self
     }
 
@@ -437,6 +463,7 @@ impl Options {
             ("pools", self.pools.is_some()),
             ("budget", self.budget.is_some()),
             ("capacity", self.capacity.is_some()),
+            ("firings_per_thread", self.firings_per_thread.is_some()),
             ("claim_length", self.run.is_some()),
             ("thread_per_node", self.one_to_one),
         ];
@@ -447,6 +474,23 @@ impl Options {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a share of room that is no positive number, or stands beside a capacity.
+    pub(super) fn check_room(&self) -> Result<(), Error> {
+        let Some(factor) = self.firings_per_thread else { return Ok(()) };
+        if !(factor > 0.0 && factor.is_finite()) {
+            return Err(Error::Options(format!(
+                "{factor} firings for each thread: a number above 0 is needed"
+            )));
+        }
+        if self.capacity.is_some() {
+            return Err(Error::Options(
+                "`Options::firings_per_thread` and `Options::capacity` are both set\nhelp: leave out one of them"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses a number of workers for parallel nodes together with what it decides.
@@ -534,6 +578,7 @@ impl Options {
             .maybe(self.pools, Wishes::pools)
             .maybe(self.budget, Wishes::budget)
             .maybe(self.capacity, Wishes::capacity)
+            .maybe(self.firings_per_thread, Wishes::firings_per_thread)
             .maybe(self.run, Wishes::claim_length)
             .one_to_one(self.one_to_one)
             .counted(self.counted)
