@@ -11,7 +11,7 @@
 //! | [`rg`] | 6 | 5 | a chain of rows, columns and images |
 //! | [`srad`] | 6 | 6 | a chain, with a queue past a kernel |
 //!
-//! Each module has `Parameters`, `input`, which makes an input of a share of the paper's size, `graph` and `sequential`.
+//! [`Program`] has them by name. Each module has `Parameters`, `input`, which makes an input of a share of the paper's size, `graph` and `sequential`.
 
 mod block;
 mod complex;
@@ -23,6 +23,7 @@ mod fourier;
 mod image;
 mod inputs;
 pub mod merge_sort;
+mod program;
 pub mod rg;
 mod single;
 pub mod srad;
@@ -31,6 +32,7 @@ pub mod tde;
 pub use block::BLOCK;
 pub use complex::Complex;
 pub use image::{Colour, Image, Pixel};
+pub use program::{Problem, Program};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

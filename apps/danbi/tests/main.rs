@@ -4,6 +4,7 @@ mod fft2;
 mod filter_bank;
 mod fm_radio;
 mod merge_sort;
+mod programs;
 mod rg;
 mod signals;
 mod srad;

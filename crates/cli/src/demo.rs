@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Subcommand};
 
+use crate::danbi::Danbi;
 use crate::interrupt::Interrupt;
 use crate::kpn::Kpn;
 use crate::life::Life;
@@ -19,7 +20,8 @@ use crate::wordcount::Wordcount;
 #[command(after_long_help = "Examples:
   thalweg demo wordcount --top 20 book.txt
   thalweg demo life r-pentomino --until-settled
-  thalweg demo kpn ring --processes 10000 --rounds 10 --report")]
+  thalweg demo kpn ring --processes 10000 --rounds 10 --report
+  thalweg demo danbi merge-sort --scale 0.01 --check")]
 pub(crate) struct Demo {
     #[command(subcommand)]
     program: Program,
@@ -32,6 +34,7 @@ enum Program {
     Life(Life),
     Stencil(Stencil),
     Kpn(Kpn),
+    Danbi(Danbi),
 }
 
 impl Demo {
@@ -42,6 +45,7 @@ impl Demo {
             Program::Life(life) => life.run(interrupt),
             Program::Stencil(stencil) => stencil.run(),
             Program::Kpn(kpn) => kpn.run(interrupt),
+            Program::Danbi(danbi) => danbi.run(interrupt),
         }
     }
 }

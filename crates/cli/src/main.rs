@@ -15,6 +15,7 @@ use watch::screen;
 mod align;
 mod blur;
 mod completions;
+mod danbi;
 mod dedup;
 mod demo;
 mod despeckle;

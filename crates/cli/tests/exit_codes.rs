@@ -59,6 +59,7 @@ fn unknown_options_and_verbs() {
         &["machine"][..],
         &["demo", "stencil", "heat"],
         &["demo", "stencil"],
+        &["demo", "danbi", "fft2"],
     ]) {
         check(folder.path(), &[verb, &["--no-such-option"]].concat(), 2);
     }
@@ -111,11 +112,12 @@ fn outputs_that_exist_or_have_no_folder() {
 }
 
 /// Verbs with threads, with arguments for little work.
-const THREADS: [&[&str]; 9] = [
+const THREADS: [&[&str]; 10] = [
     &["dedup", "pack", "star", "-o", "made"],
     &["demo", "wordcount", "star"],
     &["run", "a.str", "-i", "1"],
     &["demo", "kpn", "ring", "--processes", "5"],
+    &["demo", "danbi", "fft2", "--scale", "0"],
     &["demo", "pagerank", "star"],
     &["demo", "life", "glider"],
     &["align", "a.fa", "a.fa"],
@@ -131,7 +133,7 @@ fn values_outside_of_their_range() {
             check(folder.path(), &[verb, &["--threads", threads]].concat(), 2);
         }
     }
-    for verb in THREADS.into_iter().take(4) {
+    for verb in THREADS.into_iter().take(5) {
         check(folder.path(), &[verb, &["--policy", "luck"]].concat(), 2);
         check(folder.path(), &[verb, &["--policy", "prs:C=0"]].concat(), 2);
         check(folder.path(), &[verb, &["--save-report", "-"]].concat(), 2);

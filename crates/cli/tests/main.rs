@@ -6,6 +6,7 @@ mod built;
 #[cfg(unix)]
 mod child;
 mod completions;
+mod danbi;
 mod dedup;
 mod demo;
 mod endless;
