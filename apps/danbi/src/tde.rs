@@ -105,26 +105,18 @@ pub fn graph<'env>(
 ) -> Output<'env, Vec<Box<[Snapshot; PULSE]>>> {
     let responses: Arc<[_]> = (0..CHANNELS).map(|channel| parameters.response(channel)).collect();
     let graph = Graph::new();
-    let blocks = graph
+    let channels = graph
         .source(snapshots.as_chunks().0)
         .kernel("transpose", output("channels").push(RATE))
         .parallel(|pulses, channels| {
             let pulse: &[Snapshot; PULSE] = pulses.pop();
             channels.extend((0..CHANNELS).map(|channel| std::array::from_fn(|at| pulse[at][channel])));
-        })
-        .kernel("expand", output("blocks").push(1))
-        .parallel(|pulses, blocks| blocks.push(expand(&pulses.pop())));
-    let channels = port("spectra", transform(blocks, "forward", -1.0)).pop(RATE);
-    let spectra =
-        graph.kernel("respond", channels, output("spectra").push(RATE)).parallel(move |spectra, out| {
-            for response in &*responses {
-                let spectrum = spectra.pop();
-                out.push(std::array::from_fn(|f| spectrum[f] * response[f]));
-            }
         });
-    let pulses = transform(spectra, "inverse", 1.0)
-        .kernel("contract", output("pulses").push(1))
-        .parallel(|blocks, pulses| pulses.push(contract(&blocks.pop())));
+    let blocks = each("expand", channels, |_, pulse| expand(&pulse));
+    let spectra = each("respond", transform(blocks, "forward", -1.0), move |channel, spectrum| {
+        std::array::from_fn(|f| spectrum[f] * responses[channel][f])
+    });
+    let pulses = each("contract", transform(spectra, "inverse", 1.0), |_, block| contract(&block));
     graph
         .kernel("transpose back", port("channels", pulses).pop(RATE), output("pulse").push(1))
         .parallel(|channels, out| {
@@ -135,6 +127,20 @@ pub fn graph<'env>(
         })
         .collect()
         .named("sink")
+}
+
+/// Adds a kernel that makes an item of each channel's. A firing does all channels of a pulse.
+fn each<'env, T: Send + 'env, U: Send + 'env>(
+    name: &str,
+    channels: Stream<'env, T>,
+    make: impl Fn(usize, T) -> U + Send + Sync + 'env,
+) -> Stream<'env, U> {
+    let graph = channels.graph();
+    graph.kernel(name, port("in", channels).pop(RATE), output("out").push(RATE)).parallel(
+        move |channels, out| {
+            (0..CHANNELS).for_each(|channel| out.push(make(channel, channels.pop())));
+        },
+    )
 }
 
 /// A pulse followed by zeros.
@@ -155,16 +161,13 @@ fn transform<'env>(
 ) -> Stream<'env, fourier::Block> {
     let reorder = |blocks: Stream<'env, fourier::Block>, length: usize| {
         let order = Arc::new(fourier::evens_first(length));
-        let kernel = blocks.kernel(&format!("{name} reorder {length}"), output("out").push(1));
-        kernel.parallel(move |blocks, out| out.push(fourier::reorder(&blocks.pop(), &order)))
+        each(&format!("{name} reorder {length}"), blocks, move |_, block| fourier::reorder(&block, &order))
     };
     let combine = |blocks: Stream<'env, fourier::Block>, length: usize| {
         let factors: Arc<[_]> = fourier::factors(length, sign).into();
-        let kernel = blocks.kernel(&format!("{name} combine {length}"), output("out").push(1));
-        kernel.parallel(move |blocks, out| {
-            let mut block = blocks.pop();
+        each(&format!("{name} combine {length}"), blocks, move |_, mut block| {
             fourier::combine(&mut block, &factors);
-            out.push(block);
+            block
         })
     };
     COMBINED.into_iter().fold(REORDERED.into_iter().fold(blocks, reorder), combine)

@@ -9,8 +9,8 @@ use thalweg_danbi::{BLOCK, Complex};
 const BOTH: [Parameters; 2] = [Parameters { inverse: false }, Parameters { inverse: true }];
 
 /// The parts of all numbers.
-fn flat(blocks: &[Box<[Complex; BLOCK]>]) -> Vec<f32> {
-    blocks.iter().flat_map(|block| parts(&**block)).collect()
+fn flat(runs: &[Vec<[Complex; BLOCK]>]) -> Vec<f32> {
+    runs.iter().flat_map(|run| parts(run.as_flattened())).collect()
 }
 
 #[test]
