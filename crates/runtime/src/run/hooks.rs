@@ -50,6 +50,11 @@ pub trait EmbedOptions {
     /// These options for a graph of the engine that a compiler has made by dividing another one, which has this plan:
     /// with the plan's threads, policy and budget, and without a plan.
     fn of_divided(&self, plan: &Plan) -> Options;
+    /// Gives blocking sources threads of their own in any case: for a library whose own threads wait for such a source.
+    #[must_use]
+    fn keep_sources(self) -> Self;
+    /// Whether no option asks for the threads of a run, so that an iterator adaptor may make results on the caller's thread.
+    fn lets_the_caller_work(&self) -> bool;
 }
 
 impl EmbedOptions for Options {
@@ -105,5 +110,28 @@ impl EmbedOptions for Options {
         options.policy = Some(plan.policy().to_owned());
         options.budget = plan.budget();
         options
+    }
+
+    fn keep_sources(mut self) -> Options {
+        self.keeps_sources = true;
+        self
+    }
+
+    fn lets_the_caller_work(&self) -> bool {
+        let asks = self.deadline.is_some()
+            || self.policy.is_some()
+            || self.pools.is_some()
+            || self.tokens.is_some()
+            || self.chooses_plan()
+            || self.counted
+            || self.unaccounted
+            || self.timeline > 0
+            || self.dilation.is_some()
+            || self.pins.is_some()
+            || self.domains.is_some()
+            || self.one_to_one
+            || self.thread_stack.is_some()
+            || self.on_start.is_set();
+        !asks
     }
 }

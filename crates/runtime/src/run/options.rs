@@ -532,33 +532,6 @@ impl Options {
         !asks
     }
 
-    /// Gives blocking sources threads of their own in any case.
-    #[doc(hidden)]
-    pub fn keep_sources(mut self) -> Self {
-        self.keeps_sources = true;
-        self
-    }
-
-    /// Whether no option asks for the threads of a run, so that an iterator adaptor may make results on the caller's thread.
-    #[doc(hidden)]
-    pub fn lets_the_caller_work(&self) -> bool {
-        let asks = self.deadline.is_some()
-            || self.policy.is_some()
-            || self.pools.is_some()
-            || self.tokens.is_some()
-            || self.chooses_plan()
-            || self.counted
-            || self.unaccounted
-            || self.timeline > 0
-            || self.dilation.is_some()
-            || self.pins.is_some()
-            || self.domains.is_some()
-            || self.one_to_one
-            || self.thread_stack.is_some()
-            || self.on_start.0.is_some();
-        !asks
-    }
-
     /// The limit on items in flight.
     pub(super) fn limit(&self) -> Option<Tokens> {
         self.tokens.map(|most| Tokens { most, capacity: self.capacity })
@@ -617,6 +590,10 @@ impl std::fmt::Debug for OnStart {
 }
 
 impl OnStart {
+    pub(super) fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
     fn then(self, second: impl Fn(&Handle) + Send + Sync + 'static) -> OnStart {
         OnStart(Some(match self.0 {
             Some(first) => Arc::new(move |run: &Handle| {

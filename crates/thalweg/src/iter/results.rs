@@ -10,7 +10,7 @@ use crate::{Error, Options, Outlet, Stream};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Instant;
 use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
-use thalweg_runtime::drop_quietly;
+use thalweg_runtime::{EmbedOptions, drop_quietly};
 
 /// The time of a result, in nanoseconds, from which on the run pays without a trial.
 const LONG_RESULT_NS: u64 = 5_000;
