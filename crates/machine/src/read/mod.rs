@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An error in the text of a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
     line: usize,
@@ -37,6 +37,13 @@ impl ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "machine, line {}: {}", self.line, self.what)
+    }
+}
+
+/// As it is displayed: `main` shows this of an error that it returns.
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -21,7 +21,7 @@ data! {
     ///     "line 5, column 14, `threads`: invalid value: integer `-1`, expected usize"
     /// );
     /// ```
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, PartialEq, Eq)]
     pub struct ReadError {
         /// The line, counted from 1.
         copy line: usize;
@@ -99,6 +99,13 @@ impl fmt::Display for ReadErrorKind {
             }
             ReadErrorKind::Content(reason) => f.write_str(reason),
         }
+    }
+}
+
+/// As it is displayed: `main` shows this of an error that it returns.
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

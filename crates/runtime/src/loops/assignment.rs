@@ -148,10 +148,17 @@ fn in_order(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// A text that is no assignment, with the number of the line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AssignmentError {
     line: usize,
     what: String,
+}
+
+/// As it is displayed: `main` shows this of an error that it returns.
+impl fmt::Debug for AssignmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl std::error::Error for AssignmentError {}
