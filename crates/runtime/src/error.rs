@@ -151,6 +151,9 @@ pub enum Error {
         /// Whether each guard page splits a mapping, as on kernels older than Linux 6.13.
         split: bool,
     },
+    /// A task graph cannot be computed: its nodes wait for each other, or it has too many. `thalweg_tasks::TaskError` has the
+    /// keys of the nodes.
+    TaskGraph(String),
     /// The output belongs to another graph: see [`crate::Run::take`].
     ForeignOutput,
     /// The node of the output has ended without a value: see [`crate::Run::take`].
@@ -244,7 +247,7 @@ impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Error::Build(error) => error.fmt(f),
-            Error::Options(what) => f.write_str(what),
+            Error::Options(what) | Error::TaskGraph(what) => f.write_str(what),
             Error::Plan(error) => error.fmt(f),
             Error::Panic { node, message } => write!(f, "node `{node}` panicked: {message}"),
             Error::Node { node, cause } => write!(f, "node `{node}` failed: {}", Chain(&**cause)),

@@ -2,11 +2,32 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use thalweg_runtime::Error;
 
 /// The reason why a graph was not computed to its end.
 ///
-/// `K` is the type of the keys that name nodes, and `E` that of the errors of the graph's own code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `K` is the type of the keys that name nodes, and `E` that of the errors of the graph's own code: both come back as they are. It
+/// prints on one line; [`TaskError::help`] says what to do.
+///
+/// `?` makes an [`Error`] of it, so that a function may run graphs of streams and of tasks. Keys are text then, and
+/// [`Error::downcast`] returns the cause.
+///
+/// ```
+/// use std::num::ParseIntError;
+/// use thalweg_runtime::Error;
+/// use thalweg_tasks::StaticGraph;
+///
+/// fn parse(texts: &[&str]) -> Result<(), Error> {
+///     let mut graph = StaticGraph::from_edges(texts.len() as u32, []);
+///     graph.try_run(|node| texts[node as usize].parse::<u32>().map(drop))?;
+///     Ok(())
+/// }
+/// assert!(parse(&["3", "14"]).is_ok());
+/// let error = parse(&["x"]).unwrap_err();
+/// assert_eq!(error.to_string(), "node `0` failed: invalid digit found in string");
+/// assert!(error.downcast_ref::<ParseIntError>().is_some());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError<K: fmt::Debug, E = Infallible> {
     /// A node returned an error.
@@ -41,19 +62,75 @@ pub enum TaskError<K: fmt::Debug, E = Infallible> {
 
 impl<K: fmt::Debug, E: fmt::Debug + fmt::Display> std::error::Error for TaskError<K, E> {}
 
-impl<K: fmt::Debug, E: fmt::Display> fmt::Display for TaskError<K, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl<K: fmt::Debug, E> TaskError<K, E> {
+    /// What to do about it, if something can be said.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            TaskError::Failed { .. } | TaskError::Panicked { .. } => return None,
+            TaskError::Cycle { .. } => "remove one of these dependencies",
+            TaskError::TooLarge { .. } => "compute more in each node",
+        };
+        Some(help.to_owned())
+    }
+
+    /// Prints the message, and in it the cause by `print`.
+    fn message(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        print: impl FnOnce(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
         match self {
-            TaskError::Failed { key, cause } => write!(f, "node {key:?} failed: {cause}"),
+            TaskError::Failed { key, cause } => {
+                write!(f, "node {key:?} failed: ")?;
+                print(cause, f)
+            }
             TaskError::Panicked { key, during, message } => {
                 write!(f, "{during} of node {key:?} panicked: {message}")
             }
             TaskError::Cycle { keys } => write!(f, "the graph has a cycle: {}", Path(keys)),
-            TaskError::TooLarge { what, limit } => {
-                write!(f, "the graph has more than {limit} {what}\nhelp: compute more in each node")
-            }
+            TaskError::TooLarge { what, limit } => write!(f, "the graph has more than {limit} {what}"),
         }
     }
+}
+
+impl<K: fmt::Debug, E: fmt::Display> fmt::Display for TaskError<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message(f, E::fmt)
+    }
+}
+
+/// As it is displayed, with the help on a line of its own, and with the `Debug` form of the cause: `main` shows this of an error
+/// that it returns.
+impl<K: fmt::Debug, E: fmt::Debug> fmt::Debug for TaskError<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message(f, E::fmt)?;
+        self.help().map_or(Ok(()), |help| write!(f, "\nhelp: {help}"))
+    }
+}
+
+impl<K, E> From<TaskError<K, E>> for Error
+where
+    K: fmt::Debug,
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn from(error: TaskError<K, E>) -> Error {
+        match error {
+            TaskError::Failed { key, cause } => Error::Node { node: format!("{key:?}"), cause: cause.into() },
+            TaskError::Panicked { key, during: During::Compute, message } => {
+                Error::Panic { node: format!("{key:?}"), message }
+            }
+            TaskError::Panicked { key, during, message } => {
+                Error::Panic { node: format!("{key:?}"), message: format!("{message} (in {during})") }
+            }
+            TaskError::Cycle { keys } => refused(TaskError::Cycle { keys }),
+            TaskError::TooLarge { what, limit } => refused::<K>(TaskError::TooLarge { what, limit }),
+        }
+    }
+}
+
+/// The error of a run for a graph that cannot be computed: its message and help.
+fn refused<K: fmt::Debug>(error: TaskError<K>) -> Error {
+    Error::TaskGraph(format!("{error:?}"))
 }
 
 /// A function of a graph that has panicked.

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use thalweg_runtime::Error;
 use thalweg_tasks::{Colour, Context, During, OnDemand, StaticGraph, TaskError, TaskGraph, TaskOptions};
 
 /// The function that panics, for node 50.
@@ -298,4 +299,24 @@ fn an_explicit_graph_can_be_run_again_after_a_panic_in_the_drop_of_an_error() {
 #[should_panic(expected = "node 5 of a graph with 5 nodes")]
 fn an_edge_to_a_node_that_is_not_there_is_refused() {
     StaticGraph::from_edges(5, [(1, 5)]);
+}
+
+#[test]
+fn an_error_prints_its_help_and_becomes_that_of_a_run() {
+    let cycle = TaskError::<u32>::Cycle { keys: vec![1, 2] };
+    let (what, help) = ("the graph has a cycle: 1 waits for 2 waits for 1", "remove one of these dependencies");
+    assert_eq!((cycle.to_string(), cycle.help().unwrap()), (what.to_owned(), help.to_owned()));
+    assert_eq!(format!("{cycle:?}"), format!("{what}\nhelp: {help}"));
+    let run = Error::from(cycle);
+    assert_eq!((run.to_string(), run.help().unwrap()), (what.to_owned(), help.to_owned()));
+
+    let failed = TaskError::Failed { key: "key", cause: "no disk" };
+    assert_eq!(format!("{failed:?}"), "node \"key\" failed: \"no disk\"");
+    assert_eq!(Error::from(failed).to_string(), "node `\"key\"` failed: no disk");
+    let panicked = |during| {
+        let error = TaskError::<u32>::Panicked { key: 7, during, message: "bad".into() };
+        Error::from(error).to_string()
+    };
+    assert_eq!(panicked(During::Compute), "node `7` panicked: bad");
+    assert_eq!(panicked(During::Colour), "node `7` panicked: bad (in `colour`)");
 }
