@@ -107,6 +107,20 @@ fn an_interleave_ends_where_a_stream_ends() {
 }
 
 /// A round of a loop's items is not waited for: the loop has one item, and a deal of whole rounds would need two.
+/// The framing function decides on several firings at a time, the first of which leaves no room for the others.
+#[test]
+fn an_interleave_keeps_its_place_where_its_output_has_no_room() {
+    for threads in [1, 2, 8] {
+        watch(format!("{threads} threads"), || {
+            let graph = Graph::new();
+            let parts = [0, 5000].map(|first| graph.source(first..first + 5000u64).capacity(1000));
+            let joined = graph.interleave([1, 1], parts).capacity(10).collect();
+            let items = joined.run_with(&Options::new().threads(threads)).unwrap().into_value();
+            assert!(items.into_iter().eq((0..5000).flat_map(|n| [n, n + 5000])), "{threads} threads");
+        });
+    }
+}
+
 #[test]
 fn a_deal_in_a_loop_does_not_wait_for_its_round() {
     everywhere(|options| {

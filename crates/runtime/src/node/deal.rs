@@ -1,11 +1,12 @@
 //! Items dealt out in rounds: the code of `deal`, and the order in which `interleave` joins.
 
 use super::SequentialCode;
+use super::framing::{FrameFn, Framing, by_turns};
 use super::sequential::End;
 use crate::channel::{In, Out};
 use crate::port::loan::Lent;
 use crate::port::shapes::{Many, One};
-use crate::port::{PopPort, PushPort};
+use crate::port::{Input, PopPort, PushPort};
 
 /// A position in the rounds: in each, port `i` has a turn of `weights[i]` items.
 ///
@@ -37,11 +38,17 @@ impl Round {
     /// for how many items each has. 0 within a round.
     #[inline]
     pub(crate) fn whole(&self, most: usize, ports: impl Iterator<Item = usize>) -> usize {
-        if self.at > 0 || self.left < self.weights[0] {
+        if !self.is_between() {
             return 0;
         }
         let turns = ports.zip(&self.weights).map(|(items, weight)| items / weight);
         turns.fold(most / self.items, usize::min)
+    }
+
+    /// Whether a round begins here.
+    #[inline]
+    fn is_between(&self) -> bool {
+        self.at == 0 && self.left == self.weights[0]
     }
 
     /// By port: the items of a turn.
@@ -142,6 +149,45 @@ impl<T: Send> SequentialCode<One<PopPort<T>>, Vec<PushPort<T>>> for DealSteps {
             }
         }
         (fired, None)
+    }
+}
+
+/// The framing function of `interleave`: a firing takes what has arrived, in the order of the rounds. The result depends on
+/// the order alone, only the number of firings on what has arrived.
+pub(crate) struct RoundFrame {
+    round: Round,
+    /// Items of a firing, at most.
+    most: usize,
+}
+
+impl RoundFrame {
+    /// For these rounds, in firings of at most `most` items.
+    pub(crate) fn new(weights: Vec<usize>, most: usize) -> RoundFrame {
+        RoundFrame { round: Round::new(weights), most }
+    }
+}
+
+impl<T: Send> FrameFn<Vec<PopPort<T>>> for RoundFrame {
+    fn frame(&mut self, ins: &mut Vec<PopPort<T>>, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        by_turns(ins, wanted, takes, |ins, arrived, takes| {
+            for (arrived, port) in arrived.iter_mut().zip(ins.iter_mut()) {
+                *arrived = port.side().arrived();
+            }
+            self.round.take(self.most, |at| arrived[at], takes);
+            let next = self.round.at();
+            (!ins[next].side().ended || takes.iter().any(|take| *take > 0)).then_some(next)
+        })
+    }
+
+    /// Firings of whole rounds begin and end between two rounds.
+    fn repeats(&mut self, ins: &mut Vec<PopPort<T>>, takes: &[usize], limit: usize) -> usize {
+        let rounds = takes[0] / self.round.weights[0];
+        let whole = takes.iter().zip(&self.round.weights).all(|(take, weight)| *take == rounds * weight);
+        if !whole || !self.round.is_between() {
+            return 0;
+        }
+        let firings = ins.iter_mut().zip(takes).map(|(port, take)| port.side().arrived() / take - 1);
+        firings.fold(limit, usize::min)
     }
 }
 

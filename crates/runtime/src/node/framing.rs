@@ -26,6 +26,13 @@ pub(crate) trait FrameFn<I: Inputs>: Send {
     /// the items before the next call.
     fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
 
+    /// After a decision on `takes`: the number of further firings, at most `limit`, on which the function would decide the same
+    /// without a change of its state, and whose items have arrived. A sequential kernel may fire as many of these as it likes
+    /// before the next call of [`FrameFn::frame`].
+    fn repeats(&mut self, _ins: &mut I, _takes: &[usize], _limit: usize) -> usize {
+        0
+    }
+
     /// Prepares the function for a run. `waker` makes a waker of its node.
     fn prepare(&mut self, _waker: &dyn Fn() -> NodeWaker) {}
 }
@@ -120,20 +127,30 @@ where
     F: FnMut(&I::Glances, &mut [usize]) -> Option<usize> + Send,
 {
     fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
-        loop {
-            ins.refresh();
-            takes.fill(0);
-            let next = self.0(&ins.glances(), takes);
-            if takes.iter().any(|take| *take > 0) {
-                return Framing::Take;
-            }
-            let Some(next) = next else { return Framing::End };
-            wanted.fill(0);
-            wanted[next] = 1;
-            // Otherwise an item has arrived since the glances were made, or the end of the stream.
-            if let Some(lack) = ins.lack(wanted) {
-                return Framing::Lack(lack);
-            }
+        by_turns(ins, wanted, takes, |ins, _, takes| self.0(&ins.glances(), takes))
+    }
+}
+
+/// [`TurnFrame`] for a function that reads the ports, which have just been refreshed. It also gets a buffer of as many numbers.
+pub(super) fn by_turns<I: Inputs>(
+    ins: &mut I,
+    buffer: &mut [usize],
+    takes: &mut [usize],
+    mut decide: impl FnMut(&mut I, &mut [usize], &mut [usize]) -> Option<usize>,
+) -> Framing {
+    loop {
+        ins.refresh();
+        takes.fill(0);
+        let next = decide(ins, buffer, takes);
+        if takes.iter().any(|take| *take > 0) {
+            return Framing::Take;
+        }
+        let Some(next) = next else { return Framing::End };
+        buffer.fill(0);
+        buffer[next] = 1;
+        // Otherwise an item has arrived since the ports were refreshed, or the end of the stream.
+        if let Some(lack) = ins.lack(buffer) {
+            return Framing::Lack(lack);
         }
     }
 }
@@ -167,6 +184,15 @@ impl<'env, I: Inputs> Framed<'env, I> {
         framing
     }
 
+    /// The number of firings, at most `most`, that the latest decision is about: [`FrameFn::repeats`].
+    #[inline]
+    pub(super) fn firings(&mut self, ins: &mut I, most: usize) -> usize {
+        match most {
+            1 => 1,
+            _ => 1 + self.decide.repeats(ins, &self.takes, most - 1),
+        }
+    }
+
     /// By input: items that the next firing pops, after [`Framing::Take`].
     #[inline]
     pub(super) fn takes(&self) -> &[usize] {
@@ -195,7 +221,7 @@ impl<'env, I: Inputs> Framed<'env, I> {
                 _ => break,
             }
             if framed == 0 {
-                ins.open_framed(cursors, &self.takes);
+                ins.open_framed(cursors, &self.takes, 1);
             } else {
                 ins.extend_framed(cursors, &self.takes);
             }

@@ -5,11 +5,12 @@
 //! | [`claim`] | the lock of a node, which refuses instead of waiting |
 //! | [`sequential`] | sequential kernels |
 //! | [`framing`] | framing functions, which decide what the next firing pops |
+//! | [`batch`] | the framing function of `batch` |
 //! | [`parallel`] | parallel kernels: their state, an activation, the firings of a ticket |
 //! | [`issue`] | how many firings the next ticket gets |
 //! | [`publish`] | how completed tickets get into the channels |
 //! | [`window`] | the reorder window of a parallel kernel |
-//! | [`deal`] | the code of `deal`, and the order of `interleave` |
+//! | [`deal`] | the code of `deal`, and the order and the framing function of `interleave` |
 //! | [`scratch`] | the code of `par_map_init` |
 //! | [`timed`] | the framing function of `batch_timeout` |
 //! | [`tally`] | counts of the items that each firing of a parallel kernel pushed |
@@ -21,6 +22,7 @@
 //! The state that all kinds of nodes have, and the wait word, are in [`net`](crate::net); processes are in
 //! [`process`](crate::process) and [`coroutine`](crate::coroutine).
 
+mod batch;
 pub(crate) mod claim;
 mod code;
 mod deal;
@@ -37,8 +39,9 @@ mod tally;
 mod timed;
 pub(crate) mod window;
 
+pub(crate) use batch::BatchFrame;
 pub(crate) use code::{Code, Flat, FlatSteps, SequentialCode, Steps, Whole};
-pub(crate) use deal::{DealSteps, Round};
+pub(crate) use deal::{DealSteps, Round, RoundFrame};
 pub use flow::{Flow, IntoFlow, IntoResult};
 pub(crate) use framing::{AnyFrame, FrameFn, TurnFrame};
 pub(crate) use parallel::{NodeLimits, Parallel};

@@ -310,7 +310,8 @@ where
         (fired, stop)
     }
 
-    /// [`Self::fire_static`] for a node with a framing function, which decides what each firing pops.
+    /// [`Self::fire_static`] for a node with a framing function, which decides what each firing pops, and may decide on several
+    /// equal ones at a time.
     fn fire_framed(
         &self,
         core: &mut Core<'env, I, O, C>,
@@ -334,9 +335,14 @@ where
                 Framing::End => return (fired, Stop::End),
                 Framing::Lack(lack) | Framing::Short(lack) => return (fired, Stop::Lack(lack)),
             }
-            ins.open_framed(in_cursors, frame.takes());
-            let (_, end) = code.run(in_cursors, out_cursors, I::framed(frame.takes()), 1);
-            fired += 1;
+            let equal = frame.firings(ins, firings - fired);
+            ins.open_framed(in_cursors, frame.takes(), equal);
+            let (ended, end) = code.run(in_cursors, out_cursors, I::framed(frame.takes()), equal);
+            fired += ended;
+            if ended < equal {
+                // Items of firings that did not take place. The function has not counted these firings.
+                ins.unclaim(in_cursors);
+            }
             if let Some(end) = end {
                 debug_assert!(!matches!(end, End::Interrupted), "a framed kernel is not interruptible");
                 report_failure(cx, end);

@@ -69,9 +69,9 @@ pub trait Inputs: Sealed + Send {
     /// Claims the items of `firings` firings, which `firings` has granted, and opens the cursors for them.
     #[doc(hidden)]
     fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
-    /// Claims the items of one firing that pops `pops`, and opens the cursors for them.
+    /// Claims the items of `firings` firings that pop `pops` each, and opens the cursors for them.
     #[doc(hidden)]
-    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]);
+    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize], firings: usize);
     /// Claims the items of one more firing, and extends the open cursors to them.
     #[doc(hidden)]
     fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]);
@@ -178,8 +178,8 @@ macro_rules! inputs {
                     port.open(cursor, items);
                 });
             }
-            fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
-                each!($shape; at, port of mut self, cursor in mut cursors => port.open(cursor, pops[at]));
+            fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize], firings: usize) {
+                each!($shape; at, port of mut self, cursor in mut cursors => port.open(cursor, pops[at] * firings));
             }
             fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
                 each!($shape; at, port of mut self, cursor in mut cursors => port.extend(cursor, pops[at]));

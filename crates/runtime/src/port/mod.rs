@@ -69,10 +69,16 @@ impl Consumer {
         self.seen = tail.max(self.next);
     }
 
+    /// Items that are not claimed, of those that had arrived when the tail was last read.
+    #[inline]
+    pub(crate) fn arrived(&self) -> usize {
+        self.seen - self.next
+    }
+
     /// Firings for which the known items suffice: the windows of `peek` items, `pop` apart.
     #[inline]
     fn ready(&self) -> usize {
-        let items = self.seen - self.next;
+        let items = self.arrived();
         if items < self.rates.peek {
             0
         } else {

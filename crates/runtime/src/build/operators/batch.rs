@@ -4,7 +4,7 @@ use super::{ANY, rated};
 use crate::build::spec::output;
 use crate::build::stream::Stream;
 use crate::contain::Each;
-use crate::node::{FlatSteps, TimedFrame};
+use crate::node::{BatchFrame, FlatSteps, TimedFrame};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,19 +21,8 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn batch(self, size: usize) -> Stream<'env, Vec<T>> {
-        let last = size.saturating_sub(1);
-        let kernel = self.kernel("batch", output("out").push(1)).framed(move |items| {
-            if items.peek(last)?.is_some() {
-                return Ok(Some(size));
-            }
-            // The stream ends within this batch: count the items that are left.
-            let mut left = 0;
-            while items.peek(left)?.is_some() {
-                left += 1;
-            }
-            Ok((left > 0).then_some(left))
-        });
-
+        let mut kernel = self.kernel("batch", output("out").push(1));
+        kernel.frame = Some(Box::new(BatchFrame::new(size)));
         let batches = kernel.sequential(|items, out| {
             out.push((0..items.len()).map(|_| items.pop()).collect());
         });

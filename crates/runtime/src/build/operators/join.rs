@@ -6,7 +6,7 @@ use crate::build::mistake::Mistake;
 use crate::build::spec::output;
 use crate::build::stream::Stream;
 use crate::channel::{Glance, In, Out};
-use crate::node::{Round, TurnFrame};
+use crate::node::{Round, RoundFrame, TurnFrame};
 
 impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Pairs the items of two streams of one graph. The result ends with the shorter stream.
@@ -72,13 +72,8 @@ impl<'env> Graph<'env> {
         streams: [Stream<'env, T>; N],
     ) -> Stream<'env, T> {
         let mut kernel = self.kernel("interleave", Vec::from(streams), output("out"));
-        let mut framed = Round::new(weights.to_vec());
-        kernel.frame = Some(Box::new(TurnFrame(move |inputs: &Vec<Glance<T>>, takes: &mut [usize]| {
-            framed.take(RUN, |at| inputs[at].arrived(), takes);
-            let next = framed.at();
-            (!inputs[next].ended() || takes.iter().any(|take| *take > 0)).then_some(next)
-        })));
-        // It moves on as `framed` does: the firing pops what the framing function has counted.
+        kernel.frame = Some(Box::new(RoundFrame::new(weights.to_vec(), RUN)));
+        // It moves on as that of the framing function does: the firing pops what the function has counted.
         let mut popped = Round::new(weights.to_vec());
         let (node, joined) = kernel.add_sequential(
             move |inputs, out| {
