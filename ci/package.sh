@@ -12,4 +12,4 @@ source ci/common.sh
 find_cargo
 # Those for tests and benchmarks inherit `publish = false`.
 exec cargo package --workspace --exclude thalweg-str --exclude thalweg-sim \
-    --exclude thalweg-lang-testgen --exclude thalweg-compile-fail --exclude thalweg-bench "$@"
+    --exclude thalweg-lang-testgen --exclude thalweg-compile-fail --exclude thalweg-logs --exclude thalweg-bench "$@"

@@ -304,7 +304,8 @@ fn an_edge_to_a_node_that_is_not_there_is_refused() {
 #[test]
 fn an_error_prints_its_help_and_becomes_that_of_a_run() {
     let cycle = TaskError::<u32>::Cycle { keys: vec![1, 2] };
-    let (what, help) = ("the graph has a cycle: 1 waits for 2 waits for 1", "remove one of these dependencies");
+    let (what, help) =
+        ("the graph has a cycle: 1 waits for 2 waits for 1", "remove one of these dependencies");
     assert_eq!((cycle.to_string(), cycle.help().unwrap()), (what.to_owned(), help.to_owned()));
     assert_eq!(format!("{cycle:?}"), format!("{what}\nhelp: {help}"));
     let run = Error::from(cycle);

@@ -41,22 +41,6 @@ fn picture(width: usize, height: usize, brightness: u8) -> Vec<u8> {
 }
 
 #[test]
-fn logs_come_in_order() {
-    let file = folder("logs").join("access.log");
-    let line = |i: usize| {
-        let status = if i.is_multiple_of(40) { 500 } else { 200 };
-        format!("10.0.0.1 - - [21/Nov/2026:10:00:00 +0000] \"GET /{i} HTTP/1.1\" {status} 17\n")
-    };
-    fs::write(&file, (0..2000).map(line).collect::<String>()).unwrap();
-    let found = printed("logs", &[Path::new(" 500 "), &file]);
-    let lines: Vec<serde_json::Value> =
-        found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let paths: Vec<&str> = lines.iter().map(|line| line["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, (0..50).map(|i| format!("/{}", 40 * i)).collect::<Vec<_>>());
-    assert!(lines.iter().all(|line| line["status"] == 500 && line["bytes"] == 17), "{found}");
-}
-
-#[test]
 fn thumbnails_are_small() {
     let folder = folder("thumbnails");
     let (large, small) = (folder.join("large"), folder.join("small"));

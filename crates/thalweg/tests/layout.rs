@@ -66,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-compile-fail", &["thalweg"]),
+    ("thalweg-logs", &["thalweg"]),
     ("thalweg-align", &["thalweg", "thalweg-inputs"]),
     ("thalweg-dedup", &["thalweg", "thalweg-files"]),
     ("thalweg-kpn", &["thalweg"]),

@@ -18,6 +18,7 @@ mod documents;
 mod drops;
 mod endings;
 mod endless;
+mod examples;
 mod failures;
 mod findings;
 mod front_doors;

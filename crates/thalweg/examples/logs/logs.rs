@@ -1,7 +1,7 @@
 //! Searches the log of a web server on all cores and writes the matching lines as JSON, in the order of the log.
 //!
 //! ```text
-//! cargo run --release --example logs -- [PATTERN] [FILE]
+//! cargo run --release -p thalweg-logs -- [PATTERN] [FILE]
 //!
 //! PATTERN  text that a line must contain [default: " 500 "]
 //! FILE     a log in the common format, or - for standard input [default: 20,000 generated lines]
