@@ -15,7 +15,7 @@ run() {
     cargo run --quiet --locked --manifest-path ci/features/Cargo.toml --features "$1"
 }
 
-features=(coroutines machine policies report tasks timeline)
+features=(coroutines machine policies report tasks timeline tokens)
 if [ "${1:-}" = all ]; then
     for ((set = 0; set < 1 << ${#features[@]}; set++)); do
         list=""

@@ -42,6 +42,8 @@ fn main() -> Result<(), thalweg::Error> {
     tasks();
     #[cfg(feature = "timeline")]
     timeline()?;
+    #[cfg(feature = "tokens")]
+    tokens()?;
     Ok(())
 }
 
@@ -110,5 +112,14 @@ fn timeline() -> Result<(), thalweg::Error> {
     let timeline = report.timeline().expect("the options ask for one");
     let text = timeline.to_json(report.graph());
     assert_eq!(thalweg::trace::Timeline::from_json(&text, report.graph()).as_ref(), Ok(timeline));
+    Ok(())
+}
+
+#[cfg(feature = "tokens")]
+fn tokens() -> Result<(), thalweg::Error> {
+    let squares = thalweg::from_iter(0..100u64).par_map(|n| n * n).collect();
+    let (squares, report) = squares.run_with(&Options::new().threads(2).tokens(3))?.into_parts();
+    assert_eq!((squares.len(), squares[99]), (100, 9801));
+    assert!(report.graph().nodes().iter().any(|node| node.name() == "in_flight"));
     Ok(())
 }

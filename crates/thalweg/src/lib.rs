@@ -32,7 +32,7 @@
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
 //! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `timeline`, `coroutines`, `machine`,
-//! `tasks`, `policies` (those of the papers), and `full` for all. None is on by default.
+//! `tasks`, `policies` (those of the papers), `tokens`, and `full` for all. None is on by default.
 //! `cargo doc --all-features` documents everything.
 //!
 //! The [guide] answers first questions and has a chapter for each need: order and determinism, rates and loops, processes,

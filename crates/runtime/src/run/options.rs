@@ -222,7 +222,7 @@ impl Options {
     /// it has a token, and the token is free again when the last item that the sink gets of it leaves for the sink. (These
     /// are the *ntokens* of a pipeline of TBB, by which the paper bounds memory and contention: section 2.3; section 3.3
     /// models their effect on throughput, for which 3 to 5 for each thread sufficed.) By default the capacities of channels
-    /// are the only limit. Results do not depend on it.
+    /// are the only limit. Results do not depend on it. The facade has it with the feature `tokens`.
     ///
     /// The run has two nodes more, `in_flight.entry` behind the source and `in_flight` before the sink, as
     /// [`Stream::in_flight`](crate::Stream::in_flight) of all nodes between them has, with the same counting, and with the same
@@ -249,6 +249,7 @@ impl Options {
     /// assert_eq!(names, ["source", "par_flat_map", "collect", "in_flight.entry", "in_flight"]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
+    #[cfg(feature = "tokens")]
     pub fn tokens(mut self, items: usize) -> Self {
         self.tokens = Some(items);
         self

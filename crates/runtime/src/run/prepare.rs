@@ -95,7 +95,9 @@ impl<'env> Network<'env> {
     /// [`Network::prepare`]. After an error `self` and `made` have what was not made, and what was.
     fn make(&mut self, options: &Options, made: &mut Made<'env>) -> Result<Ready<'env>, Error> {
         options.check()?;
-        if let Some(tokens) = options.limit() {
+        if cfg!(feature = "tokens")
+            && let Some(tokens) = options.limit()
+        {
             self.limit(tokens)?;
         }
         calibrate();

@@ -13,6 +13,9 @@
 //!
 //! What waits before the entry has no token yet, and what waits after the exit has returned it. So these two channels hold
 //! at most `most` items each, or what one firing of their ends needs ([`Tokens::outer`]).
+//!
+//! Without the feature `tokens` no option asks for it, and [`LimitEnd`] does nothing: it would make nodes and channels for each
+//! type of items of every program, which were a quarter of a small one.
 
 use super::super::draft::{Cut, End, Shared};
 use super::super::stream::Stream;
@@ -74,6 +77,9 @@ pub(crate) trait LimitEnd<'env> {
 
 impl<'env, T: Send + 'env> LimitEnd<'env> for RingCell<T> {
     fn enter(&self, shared: &Shared<'env>, edge: usize, tokens: Tokens) -> Option<Entry<'env>> {
+        if !cfg!(feature = "tokens") {
+            return None;
+        }
         let (mut before, Cut { from, to, link }) = self.front(shared, edge)?;
         let least = port(shared, |graph| firing(&graph.node(from.0).outputs()[from.1])) + link.initial();
         before.link = tokens.outer(link, least);
@@ -91,6 +97,9 @@ impl<'env, T: Send + 'env> LimitEnd<'env> for RingCell<T> {
         entry: Entry<'env>,
         tokens: Tokens,
     ) -> Result<(), String> {
+        if !cfg!(feature = "tokens") {
+            return Err(By::Tokens.no_path());
+        }
         let (mut results, Cut { to, link, .. }) =
             self.front(shared, edge).ok_or_else(|| By::Tokens.no_path())?;
         results.link = inner(link);
