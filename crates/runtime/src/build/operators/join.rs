@@ -78,12 +78,9 @@ impl<'env> Graph<'env> {
         let (node, joined) = kernel.add_sequential(
             move |inputs, out| {
                 loop {
-                    let rounds = popped.whole(usize::MAX, inputs.iter().map(In::len));
-                    for _ in 0..rounds {
-                        for (input, weight) in inputs.iter_mut().zip(popped.weights()) {
-                            (0..*weight).for_each(|_| out.push(input.pop()));
-                        }
-                    }
+                    // What does not fit goes on item by item, into the cursor's overflow.
+                    let rounds = popped.whole(out.slots_left(), inputs.iter().map(In::len));
+                    out.push_rounds(inputs, popped.weights(), rounds);
                     let input = &mut inputs[popped.at()];
                     let (turn, count) = (popped.left(), popped.left().min(input.len()));
                     (0..count).for_each(|_| out.push(input.pop()));

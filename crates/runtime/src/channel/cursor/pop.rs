@@ -136,6 +136,21 @@ impl<T> In<'_, T> {
         (self.at < self.firing_end).then(|| self.pop_unchecked())
     }
 
+    /// Takes the next `count` items of this firing: returns the slots, and the index of the first.
+    ///
+    /// # Panics
+    /// If the firing has fewer items.
+    ///
+    /// # Safety
+    /// The caller reads each of these items once, before any other code can run.
+    #[inline]
+    pub(super) unsafe fn take_run(&mut self, count: usize) -> (Slots<T>, usize) {
+        assert!(count <= self.len(), "took {count} of the {} items left to this firing", self.len());
+        let first = self.at;
+        self.at = first + count;
+        (self.slots, first)
+    }
+
     /// Items left to this firing.
     #[inline]
     pub fn len(&self) -> usize {

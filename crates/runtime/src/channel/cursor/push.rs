@@ -1,7 +1,7 @@
 //! [`Out`]: the cursor that pushes.
 
 use super::spill::{Spill, Weighing};
-use super::{Brand, Mark, MarkRef, RingId};
+use super::{Brand, In, Mark, MarkRef, RingId};
 use crate::channel::Weigh;
 use crate::channel::slots::Slots;
 use crate::measure::clock::{Ticks, ticks};
@@ -169,6 +169,42 @@ impl<T> Out<'_, T> {
     #[inline(always)]
     pub(crate) fn slots_left(&self) -> usize {
         self.limit - self.at
+    }
+
+    /// Pushes `rounds` rounds of items: in each round the next `weights[i]` items of each input `i`, in order. Input by input, so
+    /// that the cursors of one input at a time are in registers.
+    ///
+    /// # Panics
+    /// If the cursor has no slots for them, or an input fewer items.
+    pub(crate) fn push_rounds(&mut self, inputs: &mut [In<'_, T>], weights: &[usize], rounds: usize) {
+        if rounds == 0 {
+            return;
+        }
+        let stride = weights.iter().fold(0, |sum: usize, weight| sum.saturating_add(*weight));
+        let count = rounds.saturating_mul(stride);
+        assert!(count <= self.slots_left(), "pushed {count} items into {} slots", self.slots_left());
+        // No product below overflows: each is at most `count`.
+        let has_items = |(input, weight): (&In<'_, T>, &usize)| rounds * weight <= input.len();
+        assert!(inputs.iter().zip(weights).all(has_items), "an input lacks items");
+        assert!(inputs.len() == weights.len(), "a weight for each input");
+        let (slots, mut first) = (self.slots, self.at);
+        for (input, weight) in inputs.iter_mut().zip(weights) {
+            // SAFETY: the loops below read each index of the run once, and nothing in between panics or is user code: the input
+            // has the items.
+            let (from, at) = unsafe { input.take_run(rounds * weight) };
+            for item in 0..*weight {
+                for round in 0..rounds {
+                    // SAFETY: the item is one of the run. The slot is one of `[at, at + count)`, which lies below `limit`, so it
+                    // is empty and this cursor's; the sums of the turns before tell the inputs' slots apart, so each is
+                    // written once.
+                    unsafe {
+                        slots.write(first + round * stride + item, from.read(at + round * weight + item));
+                    }
+                }
+            }
+            first += weight;
+        }
+        self.at += count;
     }
 
     /// Marks the items of the firings that have ended: see [`mark`](super::mark). If items are weighed they must be weighed
