@@ -24,7 +24,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         let mut kernel = self.kernel("batch", output("out").push(1));
         kernel.frame = Some(Box::new(BatchFrame::new(size)));
         let batches = kernel.sequential(|items, out| {
-            out.push((0..items.len()).map(|_| items.pop()).collect());
+            out.push(items.pop_all());
         });
         batches.at_least_one("size", size);
         batches.pops_at_most(size);

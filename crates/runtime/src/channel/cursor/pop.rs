@@ -136,6 +136,20 @@ impl<T> In<'_, T> {
         (self.at < self.firing_end).then(|| self.pop_unchecked())
     }
 
+    /// Pops all items left to this firing.
+    pub(crate) fn pop_all(&mut self) -> Vec<T> {
+        let count = self.len();
+        let mut items = Vec::with_capacity(count);
+        // SAFETY: each item of the run is moved once, into the vector, which has room for them and owns them from then on. No
+        // other code runs in between.
+        unsafe {
+            let (slots, first) = self.take_run(count);
+            slots.copy_out(first, items.as_mut_ptr(), count);
+            items.set_len(count);
+        }
+        items
+    }
+
     /// Takes the next `count` items of this firing: returns the slots, and the index of the first.
     ///
     /// # Panics
