@@ -286,3 +286,29 @@ fn a_partitioned_run_reports_no_steals() {
         assert!(report.workers().iter().all(|worker| worker.steals() <= worker.steal_attempts()), "{report}");
     }
 }
+
+/// The mean of a channel's items is over time. Over activations it would be twice as large here: both ends look at times that
+/// depend on the items, the consumer just after one has come.
+#[test]
+fn a_channel_that_is_empty_most_of_the_time_holds_few_items_in_the_mean() {
+    let sleep = |ms| std::thread::sleep(Duration::from_millis(ms));
+    for options in [Options::new().threads(3), Options::new().thread_per_node(), Options::new().pools(1)] {
+        let items = thalweg::from_iter((0..80_u64).inspect(|_| sleep(4)));
+        let worked = items.capacity(16).par_map(move |item| {
+            sleep(1);
+            item
+        });
+        let report =
+            worked.capacity(16).for_each(move |_| sleep(1)).run_with(&options).unwrap().into_report();
+        for (channel, consumer) in [(0, "par_map"), (1, "for_each")] {
+            // Each item is in the channel until its firing ends, and hardly waits.
+            let busy = report.nodes()[node(&report, consumer).index()].busy();
+            let expected = busy.as_secs_f64() / report.wall().as_secs_f64();
+            let mean = report.channels()[channel].mean();
+            assert!(
+                (0.8 * expected..1.5 * expected).contains(&mean),
+                "{mean} items before {consumer}, {expected} expected: {options:?}\n{report}"
+            );
+        }
+    }
+}

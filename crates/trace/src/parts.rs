@@ -33,6 +33,9 @@ data! {
         /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the operating system
         /// does not report it. The operating system counts it in ticks of up to 10 ms, so it is 0 in many short runs.
         copy kernel: Duration, kernel_mut;
+        /// The part of `scheduler` in tries to steal from the queues of other workers. Those of a worker without work are a part
+        /// of `idle`, and are not counted here.
+        copy stealing: Duration, stealing_mut;
         /// Tries to steal a node from the queue of another worker.
         copy steal_attempts: u64, steal_attempts_mut;
         /// Nodes stolen from the queues of other workers.
@@ -130,9 +133,10 @@ data! {
         copy peak_bytes: u64, peak_bytes_mut;
         /// Capacity at the end of the run, in items.
         copy capacity: usize, capacity_mut;
-        /// Highest occupancy sampled, in items: a lower bound of the true peak. Finite, and 0 without samples.
+        /// Highest occupancy seen by the sample, in items: a lower bound of the true peak. Finite, and 0 without samples.
         copy peak: f64, peak_mut;
-        /// Mean occupancy over the samples, in items. Finite, and 0 without samples.
+        /// Mean occupancy over time, in items, those of firings under way included: a sample of the channel's changes, each with
+        /// the time to the next. Finite, and 0 without samples.
         copy mean: f64, mean_mut;
         /// Items that were still in the channel at the end of the run.
         copy leftover: u64, leftover_mut;

@@ -47,6 +47,8 @@ entry!(WorkerEntry of WorkerReport {
     preempted, preempted_mut: Duration;
     #[serde(rename = "kernel_ns", with = "nanos")]
     kernel, kernel_mut: Duration;
+    #[serde(rename = "stealing_ns", with = "nanos", default, skip_serializing_if = "is_default")]
+    stealing, stealing_mut: Duration;
     activations, activations_mut: u64;
     refused, refused_mut: u64;
     steal_attempts, steal_attempts_mut: u64;

@@ -16,19 +16,8 @@ use crate::measure::dilation::Totals;
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
 use std::time::{Duration, Instant};
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::NodeId;
 use thalweg_trace::{Service, WorkerReport};
-
-/// The occupancy of a channel at sampled activations, in items.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Occupancy {
-    /// The sum over all samples.
-    pub(crate) sum: u64,
-    /// The number of samples.
-    pub(crate) count: u64,
-    /// The largest sample.
-    pub(crate) peak: usize,
-}
 
 /// The measurements of a dedicated node's thread, except those in the node's state.
 #[derive(Debug)]
@@ -59,10 +48,10 @@ pub(crate) struct Account {
     pub(crate) spins: u64,
     /// The idle periods in which the worker slept.
     pub(crate) parks: u64,
-    /// By channel.
-    pub(crate) seen: Vec<Occupancy>,
     /// The time of sampled activations: application, queue, scheduler.
     samples: [Ticks; 3],
+    /// The part of the scheduler's in tries to steal.
+    stealing: Ticks,
     /// How long activations and firings took.
     pub(crate) services: Services,
     /// The worker's timeline, if the run records one.
@@ -78,8 +67,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The empty account of a worker in a graph with this number of channels.
-    pub(crate) fn new(channels: usize) -> Account {
+    /// The empty account of a worker.
+    pub(crate) fn new() -> Account {
         Account {
             busy: 0,
             idle: 0,
@@ -90,8 +79,8 @@ impl Account {
             steals: 0,
             spins: 0,
             parks: 0,
-            seen: vec![Occupancy::default(); channels],
             samples: [0; 3],
+            stealing: 0,
             services: Services::default(),
             recorder: None,
             dilation: Totals::default(),
@@ -118,7 +107,7 @@ impl Account {
     /// The account of a worker that never had a thread: parked since tick `at`.
     pub(crate) fn absent(at: Ticks) -> Account {
         let parked = ticks().saturating_sub(at);
-        Account { idle: parked, parked, parks: 1, ..Account::new(0) }
+        Account { idle: parked, parked, parks: 1, ..Account::new() }
     }
 
     /// Computes the time for which the operating system kept the thread off its core: wall time less parked and slept time less
@@ -132,23 +121,16 @@ impl Account {
         }
     }
 
-    /// Adds the scheduler's time before a sampled activation.
-    pub(crate) fn scheduler_sample(&mut self, spent: Ticks) {
+    /// Adds the scheduler's time before a sampled activation, and the part of it in tries to steal.
+    pub(crate) fn scheduler_sample(&mut self, spent: Ticks, stealing: Ticks) {
         self.samples[2] += spent;
+        self.stealing += stealing.min(spent);
     }
 
     /// Adds the laps of a sampled activation.
     pub(crate) fn lap_sample(&mut self, laps: &Laps) {
         self.samples[0] += laps.application;
         self.samples[1] += laps.queue;
-    }
-
-    /// Adds a sample of a channel's occupancy.
-    pub(crate) fn occupancy(&mut self, channel: ChannelId, items: usize) {
-        let Some(seen) = self.seen.get_mut(channel.index()) else { return };
-        seen.sum += items as u64;
-        seen.count += 1;
-        seen.peak = seen.peak.max(items);
     }
 
     /// The account as the report has it. Without samples all busy time counts as the application's.
@@ -160,15 +142,13 @@ impl Account {
         let awake = (busy + spun).as_secs_f64();
         let kept = if awake > 0.0 { (1.0 - self.off_cpu.as_secs_f64() / awake).max(0.0) } else { 1.0 };
         let on_cpu = busy.mul_f64(kept);
-        let part = |i: usize| {
-            let share =
-                if total == 0 { f64::from(u8::from(i == 0)) } else { self.samples[i] as f64 / total as f64 };
-            on_cpu.mul_f64(share)
-        };
+        let of = |sample: Ticks| on_cpu.mul_f64(sample as f64 / total.max(1) as f64);
+        let part = |i: usize| if total == 0 && i == 0 { on_cpu } else { of(self.samples[i]) };
         let mut report = WorkerReport::default();
         (*report.application_mut(), *report.queue_mut(), *report.scheduler_mut()) =
             (part(0), part(1), part(2));
         (*report.idle_mut(), *report.preempted_mut()) = (parked.min(idle) + spun.mul_f64(kept), self.off_cpu);
+        *report.stealing_mut() = of(self.stealing);
         (*report.activations_mut(), *report.refused_mut()) = (self.activations, self.refused);
         (*report.steal_attempts_mut(), *report.steals_mut()) = (self.steal_attempts, self.steals);
         (*report.spins_mut(), *report.parks_mut(), *report.kernel_mut()) =

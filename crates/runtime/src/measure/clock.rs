@@ -126,7 +126,7 @@ impl Pair {
 
 /// The ticks between two stamps with nothing between them: what each measured time has too much.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn stamp_cost() -> Ticks {
+pub(crate) fn stamp_cost() -> Ticks {
     use std::sync::OnceLock;
     static COST: OnceLock<Ticks> = OnceLock::new();
     let between = |_| {
@@ -139,7 +139,7 @@ fn stamp_cost() -> Ticks {
 
 /// The clock of the system costs more than its resolution shows.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-fn stamp_cost() -> Ticks {
+pub(crate) fn stamp_cost() -> Ticks {
     0
 }
 
@@ -161,6 +161,8 @@ pub(crate) struct Laps {
     current: Part,
     pub(crate) application: Ticks,
     pub(crate) queue: Ticks,
+    /// The number of activations for which this one counts.
+    pub(crate) weight: u32,
     /// The runs of firings that the node has begun: see [`Laps::next_run`].
     runs: u32,
     /// A run of firings that was measured for itself: its firings and their time, without that of the clock.
@@ -168,9 +170,16 @@ pub(crate) struct Laps {
 }
 
 impl Laps {
-    /// Begins the first lap at `now`, in the category `Queue`.
-    pub(crate) fn start(now: Ticks) -> Laps {
-        Laps { last: now, current: Part::Queue, application: 0, queue: 0, runs: 0, measured: None }
+    /// Begins the first lap at `now`, in the category `Queue`, of an activation that counts for `weight`.
+    pub(crate) fn start(now: Ticks, weight: u32) -> Laps {
+        Laps { last: now, current: Part::Queue, application: 0, queue: 0, weight, runs: 0, measured: None }
+    }
+
+    /// Leaves a measurement out of the laps. It gets the time of its beginning.
+    pub(crate) fn leave_out(&mut self, measure: impl FnOnce(Ticks)) {
+        self.lap(self.current);
+        measure(self.last);
+        self.last = ticks();
     }
 
     /// Ends the current lap and begins one of category `into`. Returns the time of the lap that ends.

@@ -8,12 +8,14 @@
 //! | [`service`] | how long a node's activations and firings take |
 //! | [`dilation`] | claims that last longer than they compute, by request |
 //! | [`waits`] | how long a node waits, and for what |
+//! | [`occupancy`] | how many items channels hold, over time |
 //! | [`recorder`] | what each thread does, and when, for a timeline |
 
 pub(crate) mod account;
 pub(crate) mod clock;
 pub(crate) mod cpu_time;
 pub(crate) mod dilation;
+pub(crate) mod occupancy;
 #[cfg(feature = "timeline")]
 pub(crate) mod recorder;
 #[cfg(not(feature = "timeline"))]

@@ -48,6 +48,7 @@ use crate::liveness::live::Live;
 use crate::liveness::state::SearchState;
 use crate::measure::account::{Account, DedicatedAccount};
 use crate::measure::clock::Ticks;
+use crate::measure::occupancy::Occupancies;
 use crate::sched::ready::Ready;
 use crate::sched::widen::Wide;
 use crate::sched::width::Width;
@@ -100,6 +101,8 @@ pub(crate) struct Scheduling {
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
     /// The measurements of dedicated nodes' threads that have left.
     pub(crate) dedicated: Mutex<Vec<DedicatedAccount>>,
+    /// How many items channels hold over time.
+    pub(crate) occupancies: Occupancies,
     /// The start of the run, in ticks. Written once, before the workers start.
     pub(crate) began: AtomicU64,
     /// The number of partitions of the graph that the policy has computed. Written once, after the workers have left.
@@ -161,6 +164,7 @@ impl<'env> Net<'env> {
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),
                 dedicated: Mutex::new(Vec::new()),
+                occupancies: Occupancies::default(),
                 began: AtomicU64::new(0),
                 partitions: AtomicU64::new(0),
             },

@@ -16,6 +16,7 @@
 //! | `pace`, `batch` | workers, after an activation | `Relaxed` | estimates: a lost update is harmless |
 //! | `firings`, `activations`, `busy`, `moves` | the holder of the node's only token by a store, other threads by `fetch_add` | `Relaxed` | statistics; the report reads them after the threads were joined |
 //! | `since` | the thread that has activated the node, after the activation | `Relaxed` | a statistic, and the beginning of the node's wait: see [`waits`](crate::measure::waits) |
+//! | `observed` | set by the thread that begins an interval of one of its channels; cleared by a thread that ends it | `Relaxed` | a hint: see [`occupancy`](crate::measure::occupancy) |
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
@@ -71,6 +72,8 @@ pub(crate) struct NodeState {
     pub(crate) suspected: AtomicBool,
     /// The node's dedicated thread sleeps, or is about to, until the node's wait is over.
     pub(crate) dozing: AtomicBool,
+    /// The occupancy of a channel of the node is being measured.
+    pub(crate) observed: std::sync::atomic::AtomicBool,
     /// The value of a channel's counter that ends a nap of that thread early, or [`NO_NAP`].
     pub(crate) nap: AtomicUsize,
     /// The worker that activated the node last, or [`NO_WORKER`]. Where the policy scans, only pinned nodes have one.
@@ -162,6 +165,7 @@ impl NodeState {
             alert: AtomicBool::new(false),
             suspected: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
+            observed: std::sync::atomic::AtomicBool::new(false),
             nap: AtomicUsize::new(NO_NAP),
             last: AtomicU32::new(NO_WORKER),
             moves: AtomicU64::new(0),

@@ -152,6 +152,7 @@ fn begin<'a, P: Policy>(
         random,
         steal_attempts: 0,
         steals: 0,
+        stealing: None,
         recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,

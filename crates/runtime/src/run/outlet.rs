@@ -25,6 +25,7 @@ use crate::channel::Lack;
 use crate::contain::{contain, drop_each, drop_payload, drop_quietly};
 use crate::error::Error;
 use crate::measure::clock::{Ticks, ticks};
+use crate::measure::occupancy::Occupancies;
 use crate::net::Net;
 use crate::port::{Input, InputCursor, PopPort};
 use crate::process::apart;
@@ -371,6 +372,7 @@ impl<T: Send> Iterator for Outlet<'_, T> {
         }
         if self.generation == generation() {
             changed_outside(shared(&self.net), self.node);
+            Occupancies::begin_outside(shared(&self.net), self.node, self.cursor.at());
         }
         if self.refill() { self.cursor.try_pop() } else { None }
     }

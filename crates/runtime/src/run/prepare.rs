@@ -19,6 +19,7 @@ use crate::contain::{drop_quietly, into_message};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
+use crate::measure::occupancy::Occupancies;
 use crate::net::{Need, Net, NodeCell, NodeState, NodeWaker, Signals};
 use crate::sched::roaming::roaming_sources;
 use crate::sched::widen::Wide;
@@ -111,8 +112,9 @@ impl<'env> Network<'env> {
         let workers = plan.threads() + roaming.len();
         let own = plan.own_threads().difference(&roaming).copied().collect();
         let mut signals = Signals::new((workers, workers + BTreeSet::len(&own)), self.graph.nodes().len());
+        let is_measured = !options.unaccounted || options.timeline > 0;
         #[cfg(not(loom))]
-        if !options.unaccounted || options.timeline > 0 {
+        if is_measured {
             signals.team.count(options.timeline, !own.is_empty());
         }
         signals.team.domains = options.domains.clone();
@@ -126,6 +128,9 @@ impl<'env> Network<'env> {
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
         net.sched.dilation = options.dilation;
+        if is_measured {
+            net.sched.occupancies = Occupancies::new(net.cells.meters.len());
+        }
         net.liveness.closes_loops = options.closes_loops;
         net.liveness.operators = std::mem::take(&mut self.operators);
         net.cells.wide = wide;

@@ -1,7 +1,7 @@
 //! The report of a run whose threads have ended.
 
 use crate::measure::account::Account;
-use crate::measure::clock::Scale;
+use crate::measure::clock::{Scale, ticks};
 use crate::measure::recorder::Recorder;
 use crate::measure::service;
 use crate::net::{Net, NodeState};
@@ -27,7 +27,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
         fill_node(net, id, scale, &mut report.nodes_mut()[id.index()]);
     }
     for id in net.topology.graph.channel_ids() {
-        fill_channel(net, id, &accounts, scale, &mut report);
+        fill_channel(net, id, scale, &mut report);
     }
     fill_jobs(net, &mut report);
     *report.growths_mut() = lock(&net.liveness.growths).clone();
@@ -97,13 +97,7 @@ fn waits(net: &Net<'_>, node: NodeId, state: &NodeState, scale: Scale) -> NodeWa
     waits
 }
 
-fn fill_channel(
-    net: &Net<'_>,
-    id: ChannelId,
-    accounts: &[(usize, Account)],
-    scale: Scale,
-    report: &mut Report,
-) {
+fn fill_channel(net: &Net<'_>, id: ChannelId, scale: Scale, report: &mut Report) {
     let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
     let to = &mut report.channels_mut()[id.index()];
     let items = meter.tail() - data.link().initial();
@@ -116,11 +110,8 @@ fn fill_channel(
     *to.remote_mut() = meter.remote() as u64;
     *to.consumer_waited_mut() = scale.duration(meter.consumer_waited().load(Ordering::Relaxed));
     *to.producer_waited_mut() = scale.duration(meter.producer_waited().load(Ordering::Relaxed));
-    let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
-    let (sum, count, peak) =
-        seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
-    *to.peak_mut() = peak as f64;
-    *to.mean_mut() = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+    let (mean, peak) = net.sched.occupancies.result(id, ticks());
+    (*to.mean_mut(), *to.peak_mut()) = (mean, peak as f64);
 }
 
 /// Adds the service times and the timelines that the run's threads have measured.

@@ -33,6 +33,7 @@ use crate::coroutine::leave_node;
 use crate::liveness::search;
 use crate::measure::account::DedicatedAccount;
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
+use crate::measure::occupancy::Occupancies;
 use crate::measure::recorder::Recorder;
 use crate::measure::sampler::{FREQUENT, Sampler};
 use crate::measure::service::Measured;
@@ -106,7 +107,7 @@ pub(crate) fn run(
             waits::count(net, node, waits::ended_always(cell, from));
         }
         let weight = measures.next_weight();
-        cx.laps = (weight > 0).then(|| Laps::start(from));
+        cx.laps = (weight > 0).then(|| Laps::start(from, weight));
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         let laps = cx.laps.take();
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
@@ -114,9 +115,14 @@ pub(crate) fn run(
         let after = ticks();
         cell.state.busy.fetch_add(after.saturating_sub(from), Ordering::Relaxed);
         cell.state.since.store(after, Ordering::Relaxed);
+        if cell.state.observed.load(Ordering::Relaxed) {
+            Occupancies::end(net, node, after);
+        }
+        let spent = after.saturating_sub(from);
+        Occupancies::begin_after(net, node, after, spent, laps.as_ref().map(|laps| laps.weight));
         widen::note_node(net, node, cell);
         let ns = Scale::now().ns(after.saturating_sub(from));
-        measures.note_service(&cx, ns, laps.map(|laps| (laps, weight)));
+        measures.note_service(&cx, ns, laps);
         measures.move_parts(net, node);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
@@ -182,18 +188,18 @@ const FIRST_MEASURED: u64 = 16;
 
 impl Measures {
     /// Begins an activation. The number of activations for which its firings count; 0 if they are not measured.
-    fn next_weight(&mut self) -> u64 {
+    fn next_weight(&mut self) -> u32 {
         self.activations += 1;
         self.sampler.step();
         match self.activations <= FIRST_MEASURED {
             true => 1,
-            false => u64::from(self.sampler.is_frequent()) * u64::from(FREQUENT),
+            false => u32::from(self.sampler.is_frequent()) * FREQUENT,
         }
     }
 
     /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds. Sets the pace, by which a single firing
     /// of the next activation is measured.
-    fn note_service(&mut self, cx: &ActivationContext<'_>, ns: f64, laps: Option<(Laps, u64)>) {
+    fn note_service(&mut self, cx: &ActivationContext<'_>, ns: f64, laps: Option<Laps>) {
         let (state, fired) = (cx.state(), cx.fired);
         // A process may work for long without a message.
         if fired == 0 && ns <= LONG_NS {
@@ -204,10 +210,10 @@ impl Measures {
             let computed = mean - Scale::now().ns(cx.slept()) / fired as f64;
             state.pace.store((computed * 16.0) as u32, Ordering::Relaxed);
         }
-        let firing = laps.filter(|_| fired > 0).map(|(laps, weight)| {
+        let firing = laps.filter(|_| fired > 0).map(|laps| {
             let each =
                 laps.measured.map_or(mean, |(of, spent)| cx.dilated(Scale::now().ns(spent)) / of as f64);
-            (each, (fired as u64).saturating_mul(weight))
+            (each, (fired as u64).saturating_mul(u64::from(laps.weight)))
         });
         Measured { ns, fired, always: true, firing }.record(&mut self.service);
     }

@@ -1,7 +1,7 @@
 //! The engine's side of a policy: its decisions on queues and nodes, and its measurements.
 
 use crate::channel::Origins;
-use crate::measure::clock::{Ticks, ticks};
+use crate::measure::clock::{Ticks, stamp_cost, ticks};
 use crate::measure::recorder::Recorder;
 use crate::net::Net;
 use crate::sched::affinity::Affinity;
@@ -25,6 +25,8 @@ pub(crate) struct EngineHost<'a, S> {
     pub(crate) steal_attempts: u64,
     /// Tokens that this worker has stolen, for its account.
     pub(crate) steals: u64,
+    /// The time of tries to steal since the decision before a sampled activation began; `None` in another decision.
+    pub(crate) stealing: Option<Ticks>,
     /// The worker's timeline, if the run records one.
     pub(crate) recorder: Option<Recorder>,
     /// Whether the next pop tries the queue of pinned nodes first. Alternates.
@@ -60,8 +62,16 @@ impl<S> EngineHost<'_, S> {
 }
 
 impl<S> EngineHost<'_, S> {
-    /// Counts an attempt to steal from a worker, and what it has taken.
-    fn count_steal(&mut self, from: WorkerId, stolen: Option<NodeId>) -> Option<NodeId> {
+    /// Tries to steal from a worker by `take`, and counts the attempt and what it has taken.
+    fn try_steal(&mut self, from: WorkerId, take: impl FnOnce(&Net<'_>) -> Option<NodeId>) -> Option<NodeId> {
+        let stolen = match &mut self.stealing {
+            None => take(self.net),
+            Some(spent) => {
+                let (begin, stolen) = (ticks(), take(self.net));
+                *spent += ticks().saturating_sub(begin).saturating_sub(stamp_cost());
+                stolen
+            }
+        };
         self.steal_attempts += 1;
         if let Some(node) = stolen {
             self.steals += 1;
@@ -190,15 +200,14 @@ impl<S> Host<S> for EngineHost<'_, S> {
 
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
-        let stolen = self.reclaim(from);
-        self.count_steal(from, stolen)
+        self.try_steal(from, |net| net.sched.ready.steal(from))
     }
 
     fn steal_new(&mut self, from: WorkerId) -> Option<NodeId> {
-        let net = self.net;
-        let pusher = |node: NodeId| net.inputs(node).first().and_then(|channel| net.origin(*channel));
-        let stolen = net.sched.ready.take_accepted(from, |node| pusher(node) != Some(from));
-        self.count_steal(from, stolen)
+        self.try_steal(from, |net| {
+            let pusher = |node: NodeId| net.inputs(node).first().and_then(|channel| net.origin(*channel));
+            net.sched.ready.take_accepted(from, |node| pusher(node) != Some(from))
+        })
     }
 
     /// From the worker's own queue or its queue of pinned nodes, or from another worker's queue, never from that one's
@@ -212,8 +221,7 @@ impl<S> Host<S> for EngineHost<'_, S> {
                 |ready| ready.take_accepted_pinned(worker, test),
             );
         }
-        let stolen = net.sched.ready.take_accepted(from, test);
-        self.count_steal(from, stolen)
+        self.try_steal(from, |net| net.sched.ready.take_accepted(from, test))
     }
 
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {

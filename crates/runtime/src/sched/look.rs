@@ -24,7 +24,9 @@
 //! take the address of a cursor's field, nor have a function call beside it in the inner loop: either keeps the cursor in
 //! memory, which cost 10 to 80 %.
 
+use crate::measure::clock::ticks;
 use crate::measure::cpu_time::Measurement;
+use crate::measure::occupancy::Occupancies;
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{any_node, make_ready};
@@ -157,6 +159,10 @@ fn look_at(net: &Net<'_>, node: NodeId) -> bool {
             return false;
         }
     };
+    if moved {
+        Occupancies::end(net, node, ticks());
+        Occupancies::begin(net, node, ticks(), 1);
+    }
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`, and with the fence of `ready`
     net.peers(node).for_each(|peer| make_ready(net, peer));
     // A ticket that was retired may have been what the node waited for.

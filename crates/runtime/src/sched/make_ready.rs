@@ -37,6 +37,8 @@
 //! | [`ready`](crate::sched::ready) | a change; the token count of the neighbour | a released token; the node's wait word and counters |
 
 use crate::channel::Meter;
+use crate::measure::clock::ticks;
+use crate::measure::occupancy::Occupancies;
 use crate::net::{ActivationContext, By, NO_NAP, Net, NodeCell};
 use crate::sched::injector;
 use crate::sched::sleep::Sleeper;
@@ -52,6 +54,7 @@ use thalweg_policy::WorkerId;
 #[inline]
 pub(crate) fn changed(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
+    end_observation(net, node);
     if net.sleep.any_asleep() {
         make_peers_ready(net, node);
     } else if net.node(node).dedicated_peers {
@@ -63,6 +66,7 @@ pub(crate) fn changed(net: &Net<'_>, node: NodeId) {
 /// follows at which they would be acquired.
 pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
+    end_observation(net, node);
     if net.node(node).dedicated_peers || net.sleep.any_asleep() || net.sched.ready.notifies() {
         make_peers_ready(net, node);
     }
@@ -70,10 +74,23 @@ pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
 
 /// [`changed`] if a worker activates the node, [`changed_outside`] if a dedicated thread does.
 #[inline]
-pub(crate) fn changed_by(cx: &ActivationContext<'_>) {
+pub(crate) fn changed_by(cx: &mut ActivationContext<'_>) {
     match cx.by {
         By::Worker(_) => changed(cx.net, cx.node),
         By::Dedicated => changed_outside(cx.net, cx.node),
+    }
+    let (net, node) = (cx.net, cx.node);
+    if let Some(laps) = &mut cx.laps {
+        let weight = laps.weight;
+        laps.leave_out(|now| Occupancies::begin(net, node, now, weight));
+    }
+}
+
+/// Ends the measurement of what the node's channels hold: a change has ended it.
+#[inline]
+fn end_observation(net: &Net<'_>, node: NodeId) {
+    if net.node(node).state.observed.load(Ordering::Relaxed) {
+        Occupancies::end(net, node, ticks());
     }
 }
 

@@ -5,10 +5,12 @@
 //! | time, firings | all | the node's state, the worker's account |
 //! | the wait before it | long waits, and a sample | [`waits`](crate::measure::waits) |
 //! | service times | long ones, and a sample | [`service`](crate::measure::service) |
-//! | laps, occupancy of channels | a sample | [`account`](crate::measure::account) |
+//! | laps | a sample | [`account`](crate::measure::account) |
+//! | occupancy of channels | long ones, and a sample | [`occupancy`](crate::measure::occupancy) |
 //! | an event of the timeline | all, if the run records one | [`recorder`](crate::measure::recorder) |
 
 use crate::measure::clock::{Laps, Part, Ticks, ticks};
+use crate::measure::occupancy::Occupancies;
 use crate::measure::sampler::SAMPLE;
 use crate::measure::service::{ALWAYS_MEASURED, Measured};
 use crate::net::{ActivationContext, NO_WORKER, NodeCell};
@@ -28,12 +30,12 @@ impl<P: Policy> Worker<'_, P> {
     #[cold]
     pub(super) fn begin_sample(&mut self, before: Ticks) -> Laps {
         let start = ticks();
-        self.account.scheduler_sample(start.saturating_sub(before));
-        Laps::start(start)
+        self.account.scheduler_sample(start.saturating_sub(before), self.host.stealing.take().unwrap_or(0));
+        Laps::start(start, SAMPLE)
     }
 
-    /// Adds the laps of a sampled activation, and the occupancy of the node's channels, to the account. It ended at
-    /// `after`.
+    /// Adds the laps of a sampled activation to the account, and what the node's channels hold to the timeline, if the run
+    /// records one. It ended at `after`.
     #[cold]
     pub(super) fn end_sample(&mut self, cx: &mut ActivationContext<'_>, after: Ticks) {
         if let Some(laps) = &mut cx.laps {
@@ -42,11 +44,9 @@ impl<P: Policy> Worker<'_, P> {
         }
         // They ended before `after`, which is the time of the next events.
         self.move_parts();
-        for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
-            let items = cx.net.meter(*channel).items();
-            self.account.occupancy(*channel, items);
-            if let Some(recorder) = &mut self.host.recorder {
-                recorder.fill(after, *channel, items);
+        if let Some(recorder) = &mut self.host.recorder {
+            for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
+                recorder.fill(after, *channel, cx.net.meter(*channel).items());
             }
         }
     }
@@ -112,6 +112,9 @@ impl<P: Policy> Worker<'_, P> {
         exclusive: bool,
     ) {
         if self.config.stamped {
+            if cell.state.observed.load(Ordering::Relaxed) {
+                Occupancies::end(cx.net, cx.node, after);
+            }
             if event != Event::Refused {
                 cell.state.since.store(after, Ordering::Relaxed);
             }
@@ -163,6 +166,7 @@ impl<P: Policy> Worker<'_, P> {
             recorder.activation(cx.node, cx.fired, event, (before, after));
         }
         let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
+        Occupancies::begin_after(cx.net, cx.node, after, spent, laps.as_ref().map(|laps| laps.weight));
         let always = spent > ALWAYS_MEASURED;
         if !(always || laps.is_some() && fired > 0) {
             return;

@@ -148,8 +148,6 @@ impl<'a, P: Policy> Worker<'a, P> {
         local: P::Local,
         config: WorkerConfig,
     ) -> Self {
-        // Occupancy is seen at samples of the clock.
-        let channels = if config.stamped { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
         let is_on = host.net.liveness.search.is_on();
         let running = &host.net.team.running[host.worker];
@@ -163,7 +161,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             policy,
             local,
             config,
-            account: Account::new(channels),
+            account: Account::new(),
             ticks_per_ns: crate::measure::clock::ticks_per_ns(),
             searching: false,
             sampler: Sampler::new(),
@@ -244,6 +242,9 @@ impl<'a, P: Policy> Worker<'a, P> {
                 None if exceeds_width && self.has_carried() && self.stand_down(&mut now, false) => continue,
                 None => {
                     self.host.now = now;
+                    // The decision before a sampled activation: of others the time of steals is not known.
+                    let is_sampled = self.config.stamped && self.sampler.plain() == 0;
+                    self.host.stealing = is_sampled.then_some(0);
                     self.policy.next(&mut self.local, last, &mut self.host)
                 }
             };
