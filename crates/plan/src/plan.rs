@@ -134,13 +134,11 @@ impl Plan {
     /// let sum = graph.add(Node::sequential("sum").input(InPort::new("in", item)));
     /// graph.connect((scale, 0), (sum, 0), Link::default()).unwrap();
     ///
-    /// let unit = |node, cost, stateless| Unit { nodes: vec![node], cost, stateless };
-    /// let all = vec![unit(scale, 30, true), unit(sum, 10, false)];
-    /// let division = Division::Copies;
-    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: true, pieces: 4, least_copied: 10, least_gain: 0 };
+    /// let all = vec![Unit::new(vec![scale], 30, true), Unit::new(vec![sum], 10, false)];
+    /// let units = Units::new(all, Division::Copies);
     /// let plan = Plan::compiled(&graph, &units, &Wishes::default().threads(2));
-    /// let bodies = plan.bodies(&graph, &units.all).unwrap();
-    /// assert_eq!(bodies, [Body { units: 0..1, copies: 2 }, Body { units: 1..2, copies: 1 }]);
+    /// let bodies = plan.bodies(&graph, units.all()).unwrap();
+    /// assert_eq!(bodies, [Body::new(0..1, 2), Body::new(1..2, 1)]);
     /// ```
     pub fn compiled(graph: &GraphData, units: &Units, wishes: &Wishes) -> Plan {
         passes::run(&Given { graph, profile: None, units: Some(units), wishes })

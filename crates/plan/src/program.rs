@@ -72,9 +72,8 @@ impl Program {
     /// # graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     /// # graph.connect((b, 0), (c, 0), Link::default()).unwrap();
     /// // The compiler measured the same time for each of three units, so the first two became one body.
-    /// let all = [a, b, c].map(|node| Unit { nodes: vec![node], cost: 10, stateless: false }).to_vec();
-    /// let division = Division::Pipeline;
-    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: true, pieces: 1, least_copied: 10, least_gain: 0 };
+    /// let all = [a, b, c].map(|node| Unit::new(vec![node], 10, false)).to_vec();
+    /// let units = Units::new(all, Division::Pipeline);
     /// let plan = Plan::compiled(&graph, &units, &Wishes::default().threads(2));
     /// assert_eq!(plan.segments(), [vec![a, b], vec![c]]);
     /// let bodies = vec![(NodeId(1), 0..2), (NodeId(2), 2..3)];

@@ -3,53 +3,90 @@
 use crate::passes::divide;
 use crate::{Misfit, Place, Plan, PlanError};
 use std::ops::Range;
-use thalweg_graph::{GraphData, Kind, NodeId};
+use thalweg_graph::{GraphData, Kind, NodeId, data};
 
-/// Nodes that one piece of compiled code executes. No plan separates them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// The nodes.
-    pub nodes: Vec<NodeId>,
-    /// The time of a steady state on one thread, relative to that of the other units.
-    pub cost: u64,
-    /// Whether several workers may execute it at the same time, for different steady states.
-    pub stateless: bool,
+data! {
+    /// Nodes that one piece of compiled code executes. No plan separates them.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Unit {
+        /// The nodes.
+        view nodes: Vec<NodeId> => &[NodeId], nodes_mut;
+        /// The time of a steady state on one thread, relative to that of the other units.
+        copy cost: u64, cost_mut;
+        /// Whether several workers may execute it at the same time, for different steady states.
+        copy stateless: bool, stateless_mut;
+    }
 }
 
-/// Items that go from one unit to another, or between a unit and the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HandOver {
-    /// The unit that pushes them, by index. `None` if they are read.
-    pub from: Option<usize>,
-    /// The unit that pops them, by index. `None` if they are written.
-    pub to: Option<usize>,
-    /// The time that each of two segments needs for them in a steady state, if the units are in different ones; for
-    /// items of files, that of a segment, and of the thread that reads and writes. In the unit of [`Unit::cost`].
-    pub cost: u64,
+impl Unit {
+    /// The unit of these nodes.
+    pub fn new(nodes: Vec<NodeId>, cost: u64, stateless: bool) -> Unit {
+        Unit { nodes, cost, stateless }
+    }
 }
 
-/// The units of a compiled graph, in an order of the data, and how the plan makes segments of them.
-///
-/// [`Plan::compiled`] decides the segments. A segment becomes a *body*, code that the engine runs as one node; if its
-/// nodes have replicas, several workers run it at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Units {
-    /// The units.
-    pub all: Vec<Unit>,
-    /// The time of a steady state of all units on one thread, where it is known to differ from the sum of their costs.
-    pub whole: Option<u64>,
-    /// What handing items from unit to unit costs in addition, where that is known.
-    pub hand_overs: Vec<HandOver>,
-    /// How they become segments.
-    pub division: Division,
-    /// Whether neighbours without state share their copies. Otherwise each unit without state is a segment by itself.
-    pub joins: bool,
-    /// The number of segments for each worker into which units with state are cut, if their costs allow it.
-    pub pieces: u64,
-    /// The least part of a worker's share of the work, in percent, for which units without state get copies.
-    pub least_copied: u64,
-    /// The least expected speed-up over one worker, in percent. Where less is expected, the whole is one segment.
-    pub least_gain: u64,
+data! {
+    /// Items that go from one unit to another, or between a unit and the files.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct HandOver {
+        /// The unit that pushes them, by index. `None` if they are read.
+        copy from: Option<usize>;
+        /// The unit that pops them, by index. `None` if they are written.
+        copy to: Option<usize>;
+        /// The time that each of two segments needs for them in a steady state, if the units are in different ones; for
+        /// items of files, that of a segment, and of the thread that reads and writes. In the unit of [`Unit::cost`].
+        copy cost: u64;
+    }
+}
+
+impl HandOver {
+    /// Items that go from one unit to another, by index.
+    pub fn new(from: Option<usize>, to: Option<usize>, cost: u64) -> HandOver {
+        HandOver { from, to, cost }
+    }
+}
+
+data! {
+    /// The units of a compiled graph, in an order of the data, and how the plan makes segments of them.
+    ///
+    /// [`Plan::compiled`] decides the segments. A segment becomes a *body*, code that the engine runs as one node; if its
+    /// nodes have replicas, several workers run it at once.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Units {
+        /// The units.
+        view all: Vec<Unit> => &[Unit], all_mut;
+        /// The time of a steady state of all units on one thread, where it is known to differ from the sum of their costs.
+        copy whole: Option<u64>, whole_mut;
+        /// What handing items from unit to unit costs in addition, where that is known.
+        view hand_overs: Vec<HandOver> => &[HandOver], hand_overs_mut;
+        /// How they become segments.
+        copy division: Division, division_mut;
+        /// Whether neighbours without state share their copies. Otherwise each unit without state is a segment by itself.
+        copy joins: bool, joins_mut;
+        /// The number of segments for each worker into which units with state are cut, if their costs allow it.
+        copy pieces: u64, pieces_mut;
+        /// The least part of a worker's share of the work, in percent, for which units without state get copies.
+        copy least_copied: u64, least_copied_mut;
+        /// The least expected speed-up over one worker, in percent. Where less is expected, the whole is one segment.
+        copy least_gain: u64, least_gain_mut;
+    }
+}
+
+impl Units {
+    /// These units without known costs of the whole and of hand-overs. Units with state are cut into one segment for each
+    /// worker, and units without state that take a tenth of a worker's share or more get copies.
+    pub fn new(all: Vec<Unit>, division: Division) -> Units {
+        Units {
+            all,
+            whole: None,
+            hand_overs: Vec::new(),
+            division,
+            joins: false,
+            pieces: 1,
+            least_copied: 10,
+            least_gain: 0,
+        }
+    }
 }
 
 /// How the units of a compiled graph become segments.
@@ -67,13 +104,22 @@ pub enum Division {
     Whole,
 }
 
-/// A segment of a compiled graph, as a plan says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
-    /// Its units, by index.
-    pub units: Range<usize>,
-    /// The maximum number of workers that run it at the same time.
-    pub copies: usize,
+data! {
+    /// A segment of a compiled graph, as a plan says.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Body {
+        /// Its units, by index.
+        view units: Range<usize> => &Range<usize>;
+        /// The maximum number of workers that run it at the same time.
+        copy copies: usize;
+    }
+}
+
+impl Body {
+    /// The segment of these units, which at most `copies` workers run at the same time.
+    pub fn new(units: Range<usize>, copies: usize) -> Body {
+        Body { units, copies }
+    }
 }
 
 impl Plan {

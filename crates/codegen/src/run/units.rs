@@ -26,22 +26,26 @@ pub(super) struct Planned {
 impl Planned {
     /// A plan of a program with these units.
     pub(super) fn new(native: &Native, plan: Plan, units: Units) -> Result<Planned, Stop> {
-        let bodies = plan.bodies(native.graph(), &units.all);
+        let bodies = plan.bodies(native.graph(), units.all());
         let bodies = bodies.map_err(|error| Stop::Output(error.to_string()))?;
         Ok(Planned { plan, bodies, units })
     }
 
     /// Whether one thread executes everything.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(&self.bodies[..], [] | [Body { copies: 1, .. }])
+        match &self.bodies[..] {
+            [] => true,
+            [body] => body.copies() == 1,
+            _ => false,
+        }
     }
 
     /// The program for the report of a run in which these nodes of the engine executed the bodies, or the first node everything
     /// if there are none.
     pub(super) fn program(self, native: &Native, nodes: &[NodeId]) -> Program {
         let bodies = match nodes {
-            [] => vec![(NodeId(0), 0..self.units.all.len())],
-            _ => nodes.iter().copied().zip(self.bodies.into_iter().map(|body| body.units)).collect(),
+            [] => vec![(NodeId(0), 0..self.units.all().len())],
+            _ => nodes.iter().copied().zip(self.bodies.iter().map(|body| body.units().clone())).collect(),
         };
         Program::new(native.graph().clone(), self.plan, self.units, bodies)
     }
@@ -51,10 +55,10 @@ impl Planned {
     /// parallel.
     pub(super) fn engine(&self, options: &Options) -> Options {
         let options = options.of_divided(&self.plan);
-        if self.plan.affinity().is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
+        if self.plan.affinity().is_empty() || self.bodies.iter().any(|body| body.copies() > 1) {
             return options;
         }
-        let nodes = |body: &Body| self.units.all[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
+        let nodes = |body: &Body| self.units.all()[body.units().clone()].iter().flat_map(Unit::nodes);
         let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity().get(node).copied());
         let next = |at: usize| (at % self.plan.threads()) as u32;
         let bodies = self.bodies.iter().enumerate();
@@ -99,7 +103,7 @@ impl Native {
     /// The engine's options have a plan that does not fit the program.
     pub fn plan(&self, threads: &Threads) -> Result<Plan, thalweg::Error> {
         let mut units = self.divided(threads.division());
-        let costs = vec![1.0; units.all.len()];
+        let costs = vec![1.0; units.all().len()];
         set_costs(&mut units, &costs);
         threads.engine.plan_of(self.graph(), |wishes| {
             let mut plan = Plan::compiled(self.graph(), &units, wishes);
@@ -139,7 +143,7 @@ impl Native {
         let parallel = |node: &NodeId| self.graph().node(*node).kind() == Kind::Parallel;
         let unit = |nodes: &Vec<NodeId>| {
             let stateless = nodes.iter().all(|node| parallel(node) || self.is_end(*node));
-            Unit { nodes: nodes.clone(), cost: 0, stateless }
+            Unit::new(nodes.clone(), 0, stateless)
         };
         self.compiled.schedule.regions.iter().map(|region| unit(&region.nodes)).collect()
     }
@@ -160,7 +164,7 @@ impl Native {
         }
         let outside = self.outside(part);
         let stateless = |at: usize| outside[at] || repeatable(plan, &self.keeps, at);
-        let unit = |at| Unit { nodes: Vec::new(), cost: 0, stateless: stateless(at) };
+        let unit = |at| Unit::new(Vec::new(), 0, stateless(at));
         let mut units: Vec<Unit> = (0..plan.steps.len()).map(unit).collect();
         if units.is_empty() {
             return units;
@@ -171,7 +175,7 @@ impl Native {
             let producers = producers.filter_map(|input| unit_of[flat.channel(input).from().0.index()]);
             let at = unit_of[node.index()].or_else(|| producers.max()).unwrap_or(0);
             unit_of[node.index()] = Some(at);
-            units[at].nodes.push(node);
+            units[at].nodes_mut().push(node);
         }
         units
     }
@@ -197,17 +201,9 @@ impl Native {
 
     /// The units for this division, without costs.
     pub(super) fn divided(&self, division: Division) -> Units {
-        let (all, joins) = (self.units(), self.is_static());
-        Units {
-            all,
-            whole: None,
-            hand_overs: Vec::new(),
-            division,
-            joins,
-            pieces: 1,
-            least_copied: 10,
-            least_gain: 0,
-        }
+        let mut units = Units::new(self.units(), division);
+        *units.joins_mut() = self.is_static();
+        units
     }
 }
 
@@ -227,8 +223,8 @@ impl Scale {
 /// Sets the costs of units from the seconds that each takes.
 pub(super) fn set_costs(units: &mut Units, costs: &[f64]) -> Scale {
     let scale = Scale { most: costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max) };
-    for (unit, cost) in units.all.iter_mut().zip(costs) {
-        unit.cost = scale.cost(*cost);
+    for (unit, cost) in units.all_mut().iter_mut().zip(costs) {
+        *unit.cost_mut() = scale.cost(*cost);
     }
     scale
 }

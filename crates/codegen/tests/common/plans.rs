@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thalweg::Report;
 use thalweg::embed::graph::NodeId;
-use thalweg::embed::plan::{NoNextPlan, Program};
+use thalweg::embed::plan::{NoNextPlan, Program, Unit};
 use thalweg::plan::Plan;
 use thalweg_codegen::{Native, Split, Threads};
 use thalweg_lang::interpret::Options;
@@ -66,10 +66,10 @@ pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: 
 /// Checks that a report says which node executes each unit: each unit once, and nodes that bear the names of their units.
 fn bodies_execute_all_units(report: &Report, program: &Program, name: &str) {
     let executed = program.bodies().iter().flat_map(|(_, units)| units.clone());
-    assert!(executed.eq(0..program.units().all.len()), "{name}: {:?}", program.bodies());
+    assert!(executed.eq(0..program.units().all().len()), "{name}: {:?}", program.bodies());
     let root = report.graph().node(NodeId(0)).name().to_string();
     for (node, units) in program.bodies() {
-        let nodes = || program.units().all[units.clone()].iter().flat_map(|unit| &unit.nodes);
+        let nodes = || program.units().all()[units.clone()].iter().flat_map(Unit::nodes);
         let of_graph = |node: &NodeId| {
             let name = program.graph().node(*node).name();
             name.strip_prefix(&format!("{root}.")).unwrap_or(name).to_owned()
@@ -97,8 +97,8 @@ fn next_plan(mut report: Report, name: &str) -> Option<String> {
         Err(NoNextPlan::Unmeasured) => return None,
         Err(other) => panic!("{name}: {other}"),
     };
-    let bodies = next.bodies(program.graph(), &program.units().all).unwrap();
-    let of_last = bodies.last().unwrap().units.len();
+    let bodies = next.bodies(program.graph(), program.units().all()).unwrap();
+    let of_last = bodies.last().unwrap().units().len();
     assert!(of_last <= units.len(), "{name}: {bodies:?} after {:?}", program.bodies());
     Some(next.on(program.graph()).to_string())
 }

@@ -111,7 +111,7 @@ impl ProgramEntry {
         let graph = self.graph.build().map_err(|problem| problem.within("graph"))?;
         let plan = Arc::unwrap_or_clone(read_plan(&self.plan)?);
         let units = self.units.build(&graph).map_err(|problem| problem.within("units"))?;
-        let mut free = 0..units.all.len();
+        let mut free = 0..units.all().len();
         let body = |(i, body): (usize, BodyEntry)| {
             body.check(run, &mut free).map_err(|problem| problem.within(i).within("bodies"))
         };
@@ -122,23 +122,22 @@ impl ProgramEntry {
 
 impl From<&Units> for UnitsEntry {
     fn from(units: &Units) -> UnitsEntry {
-        let Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain } = units;
-        let unit = |Unit { nodes, cost, stateless }: &Unit| UnitEntry {
-            nodes: nodes.iter().map(|node| node.0).collect(),
-            cost: *cost,
-            stateless: *stateless,
+        let unit = |unit: &Unit| UnitEntry {
+            nodes: unit.nodes().iter().map(|node| node.0).collect(),
+            cost: unit.cost(),
+            stateless: unit.stateless(),
         };
         let hand_over =
-            |HandOver { from, to, cost }: &HandOver| HandOverEntry { from: *from, to: *to, cost: *cost };
+            |items: &HandOver| HandOverEntry { from: items.from(), to: items.to(), cost: items.cost() };
         UnitsEntry {
-            division: *division,
-            joins: *joins,
-            pieces: *pieces,
-            least_copied: *least_copied,
-            least_gain: *least_gain,
-            whole: *whole,
-            all: all.iter().map(unit).collect(),
-            hand_overs: hand_overs.iter().map(hand_over).collect(),
+            division: units.division(),
+            joins: units.joins(),
+            pieces: units.pieces(),
+            least_copied: units.least_copied(),
+            least_gain: units.least_gain(),
+            whole: units.whole(),
+            all: units.all().iter().map(unit).collect(),
+            hand_overs: units.hand_overs().iter().map(hand_over).collect(),
         }
     }
 }
@@ -160,10 +159,14 @@ impl UnitsEntry {
         let all: Vec<Unit> = all.into_iter().enumerate().map(unit).collect::<Check<_>>()?;
         let hand_over = |(i, entry): (usize, HandOverEntry)| {
             let cost = cost(entry.cost).map_err(|problem| problem.within(i).within("hand_overs"))?;
-            Ok(HandOver { from: entry.from, to: entry.to, cost })
+            Ok(HandOver::new(entry.from, entry.to, cost))
         };
         let hand_overs = hand_overs.into_iter().enumerate().map(hand_over).collect::<Check<_>>()?;
-        Ok(Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain })
+        let mut units = Units::new(all, division);
+        (*units.whole_mut(), *units.hand_overs_mut(), *units.joins_mut()) = (whole, hand_overs, joins);
+        (*units.pieces_mut(), *units.least_copied_mut(), *units.least_gain_mut()) =
+            (pieces, least_copied, least_gain);
+        Ok(units)
     }
 }
 
@@ -177,7 +180,7 @@ impl UnitEntry {
         };
         let nodes = self.nodes.into_iter().enumerate().map(node).collect::<Check<_>>()?;
         let cost = at_most(MAX_COST, self.cost).map_err(|problem| problem.within("cost"))?;
-        Ok(Unit { nodes, cost, stateless: self.stateless })
+        Ok(Unit::new(nodes, cost, self.stateless))
     }
 }
 

@@ -105,20 +105,11 @@ fn program() -> Program {
     let scale = graph.add(Node::parallel("scale").output(OutPort::new("out", item)));
     let sum = graph.add(Node::sequential("sum").input(InPort::new("in", item)));
     graph.connect((scale, 0), (sum, 0), Link::default()).unwrap();
-    let unit = |node, cost, stateless| Unit { nodes: vec![node], cost, stateless };
-    let units = Units {
-        all: vec![unit(scale, 30, true), unit(sum, 10, false)],
-        whole: Some(39),
-        hand_overs: vec![
-            HandOver { from: Some(0), to: Some(1), cost: 3 },
-            HandOver { from: None, to: Some(0), cost: 2 },
-        ],
-        division: Division::Copies,
-        joins: true,
-        pieces: 4,
-        least_copied: 10,
-        least_gain: 135,
-    };
+    let all = vec![Unit::new(vec![scale], 30, true), Unit::new(vec![sum], 10, false)];
+    let mut units = Units::new(all, Division::Copies);
+    *units.hand_overs_mut() = vec![HandOver::new(Some(0), Some(1), 3), HandOver::new(None, Some(0), 2)];
+    (*units.whole_mut(), *units.joins_mut()) = (Some(39), true);
+    (*units.pieces_mut(), *units.least_gain_mut()) = (4, 135);
     let plan = Plan::compiled(&graph, &units, &Wishes::default().threads(2));
     Program::new(graph, plan, units, vec![(NodeId(1), 0..1), (NodeId(2), 1..2)])
 }
@@ -158,13 +149,12 @@ fn any_program(nodes: usize) -> impl Strategy<Value = Program> {
         let (units, hand_overs, bodies) = parts;
         let (whole, [pieces, least_copied, least_gain], joins, division) = numbers;
         let node = |index| pick(index, graph.nodes().len()).map(|node| NodeId(node as u32));
-        let unit = |(nodes, cost, stateless): (Vec<_>, _, _)| Unit {
-            nodes: nodes.into_iter().filter_map(node).collect(),
-            cost,
-            stateless,
+        let unit = |(nodes, cost, stateless): (Vec<_>, _, _)| {
+            Unit::new(nodes.into_iter().filter_map(node).collect(), cost, stateless)
         };
         let all: Vec<Unit> = units.into_iter().map(unit).collect();
-        let hand_overs = hand_overs.into_iter().map(|(from, to, cost)| HandOver { from, to, cost }).collect();
+        let hand_overs =
+            hand_overs.into_iter().map(|(from, to, cost)| HandOver::new(from, to, cost)).collect();
         let mut next = 0;
         let body = |(node, a, b): (_, prop::sample::Index, prop::sample::Index)| {
             let node = NodeId(pick(node, nodes)? as u32);
@@ -174,7 +164,10 @@ fn any_program(nodes: usize) -> impl Strategy<Value = Program> {
         };
         let bodies = bodies.into_iter().filter_map(body).collect();
         let division = [Division::Copies, Division::Pipeline, Division::Each, Division::Whole][division];
-        let units = Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain };
+        let mut units = Units::new(all, division);
+        (*units.whole_mut(), *units.hand_overs_mut(), *units.joins_mut()) = (whole, hand_overs, joins);
+        (*units.pieces_mut(), *units.least_copied_mut(), *units.least_gain_mut()) =
+            (pieces, least_copied, least_gain);
         let plan = Plan::new(&graph, &wishes.unwrap_or_default());
         Program::new(graph, plan, units, bodies)
     })
@@ -280,7 +273,7 @@ fn any_link() -> impl Strategy<Value = Link> {
 }
 
 fn any_worker() -> impl Strategy<Value = WorkerReport> {
-    (any::<[u64; 6]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
+    (any::<[u64; 7]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
         let mut worker = WorkerReport::default();
         [
             *worker.application_mut(),
@@ -289,6 +282,7 @@ fn any_worker() -> impl Strategy<Value = WorkerReport> {
             *worker.idle_mut(),
             *worker.preempted_mut(),
             *worker.kernel_mut(),
+            *worker.stealing_mut(),
         ] = times.map(Duration::from_nanos);
         [
             *worker.activations_mut(),

@@ -36,9 +36,8 @@ pub trait EmbedOptions {
     ///
     /// let mut graph = GraphData::new();
     /// let all = ["a", "b"].map(|name| graph.add(Node::sequential(name)));
-    /// let all = all.map(|node| Unit { nodes: vec![node], cost: 1, stateless: false }).to_vec();
-    /// let division = Division::Pipeline;
-    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: false, pieces: 1, least_copied: 10, least_gain: 0 };
+    /// let all = all.map(|node| Unit::new(vec![node], 1, false)).to_vec();
+    /// let units = Units::new(all, Division::Pipeline);
     ///
     /// let options = Options::new().threads(2);
     /// let plan = options.plan_of(&graph, |wishes| Plan::compiled(&graph, &units, wishes))?;

@@ -52,22 +52,22 @@ impl Costs {
     pub(super) fn set(&self, run: &Run<'_>, units: &mut Units) {
         let (compiled, region_of) = (&run.native.compiled, run.native.compiled.schedule.region_of());
         let scale = set_costs(units, &self.regions);
-        units.whole = self.alone.map(|alone| scale.cost(alone * self.states as f64));
+        *units.whole_mut() = self.alone.map(|alone| scale.cost(alone * self.states as f64));
         let cost = |channel, items| scale.cost((items * run.item_bytes(channel) as u64) as f64 * COPY);
         let between = self.moved.iter().zip(compiled.flat.channels()).enumerate();
         let between = between.map(|(at, (moved, channel))| {
             let (from, to) = (region_of[channel.from().0.index()], region_of[channel.to().0.index()]);
-            HandOver { from: Some(from), to: Some(to), cost: cost(ChannelId(at as u32), *moved) }
+            HandOver::new(Some(from), Some(to), cost(ChannelId(at as u32), *moved))
         });
         let files = self.files.iter().filter_map(|(node, items)| {
             let region = region_of[node.index()];
             let (read, written) = (compiled.flat.output(*node), compiled.flat.input(*node));
             Some(match run.ends.is_reader(*node) {
-                true => HandOver { from: None, to: Some(region), cost: cost(read?, *items) },
-                false => HandOver { from: Some(region), to: None, cost: cost(written?, *items) },
+                true => HandOver::new(None, Some(region), cost(read?, *items)),
+                false => HandOver::new(Some(region), None, cost(written?, *items)),
             })
         });
-        units.hand_overs = between.chain(files).filter(|items| items.cost > 0).collect();
+        *units.hand_overs_mut() = between.chain(files).filter(|items| items.cost() > 0).collect();
     }
 }
 

@@ -72,12 +72,12 @@ pub(super) struct Stretch {
 impl Stretch {
     /// The stretch of a body whose units are regions. `takes` is what each region takes, if it may have copies.
     pub(super) fn new(body: &Body, takes: &mut [Option<Vec<Takes>>]) -> Stretch {
-        let regions = body.units.clone();
+        let regions = body.units().clone();
         let takes = match regions.len() {
-            1 if body.copies > 1 => takes[regions.start].take(),
+            1 if body.copies() > 1 => takes[regions.start].take(),
             _ => None,
         };
-        let members = if takes.is_some() { body.copies } else { 1 };
+        let members = if takes.is_some() { body.copies() } else { 1 };
         Stretch { regions, takes, members }
     }
 }

@@ -142,8 +142,8 @@ pub(super) fn cut<'a>(
         None => {
             let mut units = units(native, threads, asked);
             costs.set(run, &mut units);
-            for (unit, takes) in units.all.iter_mut().zip(&takes) {
-                unit.stateless = takes.is_some();
+            for (unit, takes) in units.all_mut().iter_mut().zip(&takes) {
+                *unit.stateless_mut() = takes.is_some();
             }
             let packet = if is_free { costs.packet().min(near.saturating_mul(FAR * ROUNDS)) } else { near };
             let batch = packet.clamp(sources.batch, u32::MAX.into());
@@ -182,15 +182,17 @@ fn units(native: &Native, threads: &Threads, asked: bool) -> Units {
         Mode::OsThread | Mode::Demand => Division::Each,
         Mode::Hybrid | Mode::Sequential => threads.division(),
     };
-    let units = native.divided(division);
-    let least_copied = if threads.batch.is_some() { 0 } else { units.least_copied };
-    let least_gain = if asked { 0 } else { GAIN };
-    Units { least_copied, least_gain, ..units }
+    let mut units = native.divided(division);
+    if threads.batch.is_some() {
+        *units.least_copied_mut() = 0;
+    }
+    *units.least_gain_mut() = if asked { 0 } else { GAIN };
+    units
 }
 
 /// Notes the bodies that a plan gives copies and that cannot have any.
 fn note_copies(run: &mut Run<'_>, stretches: &[Stretch], bodies: &[Body]) {
-    let lacking = stretches.iter().zip(bodies).filter(|(stretch, body)| stretch.members < body.copies);
+    let lacking = stretches.iter().zip(bodies).filter(|(stretch, body)| stretch.members < body.copies());
     for (stretch, _) in lacking {
         let regions = &run.native.compiled.schedule.regions[stretch.regions.clone()];
         let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();

@@ -16,7 +16,7 @@ pub(super) struct Segment {
 impl Segment {
     /// The segment of a body whose units are steps.
     pub(super) fn new(body: &Body) -> Segment {
-        Segment { steps: body.units.clone(), copies: body.copies, own: Vec::new() }
+        Segment { steps: body.units().clone(), copies: body.copies(), own: Vec::new() }
     }
 
     /// Whether several batches run in it at a time.

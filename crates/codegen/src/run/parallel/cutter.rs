@@ -48,11 +48,12 @@ impl<'a> Cutter<'_, 'a> {
         let mut sized = None;
         let plan = native.choose(&self.threads.engine, |wishes| {
             let mut plan = Decisions::compiled(native.graph(), units, wishes);
-            sized = plan.bodies(native.graph(), &units.all).ok().and_then(|bodies| self.sized(&bodies));
+            sized = plan.bodies(native.graph(), units.all()).ok().and_then(|bodies| self.sized(&bodies));
             match &sized {
                 Some((layout, _)) => *plan.batch_mut() = layout.batch.min(u64::from(u32::MAX)) as usize,
                 None => {
-                    let whole = Units { division: Division::Whole, ..units.clone() };
+                    let mut whole = units.clone();
+                    *whole.division_mut() = Division::Whole;
                     plan = Decisions::compiled(native.graph(), &whole, wishes);
                 }
             }
@@ -64,10 +65,7 @@ impl<'a> Cutter<'_, 'a> {
 
     /// The layout of these bodies with batches of the best length; `None` where several threads do not pay.
     fn sized(&self, bodies: &[Body]) -> Option<Sized<'a>> {
-        if let [] | [Body { copies: 1, .. }] = bodies {
-            return None;
-        }
-        if self.is_short() {
+        if bodies.is_empty() || matches!(bodies, [body] if body.copies() == 1) || self.is_short() {
             return None;
         }
         let mut layout = self.layout(bodies);

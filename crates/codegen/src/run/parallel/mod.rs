@@ -57,7 +57,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use team::Team;
 use thalweg::Stream;
-use thalweg::embed::plan::{Division, Units};
+use thalweg::embed::plan::{Division, Unit, Units};
 use thalweg::loops::Shares;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
@@ -165,21 +165,21 @@ fn measured(
     let native = run.native;
     let mut units = native.divided(threads.division());
     let asked = threads.batch.is_some() || threads.split != Split::Auto;
-    let needs_costs = match units.division {
-        Division::Copies => !units.all.iter().all(|unit| unit.stateless),
+    let needs_costs = match units.division() {
+        Division::Copies => !units.all().iter().all(Unit::stateless),
         Division::Pipeline => true,
         Division::Each | Division::Whole => false,
     };
     let mut alone = None;
     if needs_costs {
-        let mut costs = vec![1.0; units.all.len()];
+        let mut costs = vec![1.0; units.all().len()];
         run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
         alone = Some(costs.iter().sum());
         set_costs(&mut units, &costs);
     } else if !asked {
         alone = measure::alone(run, options, around)?;
     }
-    units.pieces = PIECES;
+    *units.pieces_mut() = PIECES;
     Ok((units, alone.filter(|_| !asked)))
 }
 
