@@ -35,12 +35,15 @@
 //! | 9, 10, 11 | [`sizes`], [`paper::ceiling`] |
 //! | collapsed forms (section 2.3) | [`collapse()`] |
 //!
+//! For which pipelines the paper states each of its models is data too: [`Model::domain`].
+//!
 //! Times are in seconds, rates in items per second; items are those of the source unless a field says otherwise. No
 //! function panics or returns a number that is not finite: what is out of range is an [`Error`]. All take time
 //! linear in stages, edges and threads, and less than linear in items and tokens.
 
 pub mod closed;
 mod collapse;
+mod domain;
 pub mod erlang;
 mod error;
 pub mod ideal;
@@ -55,6 +58,7 @@ pub mod tandem;
 pub mod utilisation;
 
 pub use collapse::collapse;
+pub use domain::{Domain, Outside};
 pub use error::{Error, MAX_ITEMS, MAX_QUANTITY, MAX_THREADS, MAX_VARIATION, MIN_QUANTITY, PipelineFault};
 pub use pipeline::{Edge, Join, Pipeline, Settings, Stage, Workers};
 pub use prediction::{Limit, Model, Prediction, StagePrediction};

@@ -31,4 +31,6 @@ pub use advice::{Finding, FindingKind};
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use ext::{ReportExt, TimelineExt};
 pub use json::{ReadError, ReadErrorKind};
-pub use predict::{Beside, Grid, GridError, Prediction, Predictions, Row, StagePrediction, Unpredictable};
+pub use predict::{
+    Beside, Grid, GridError, PaperPrediction, Prediction, Predictions, Row, StagePrediction, Unpredictable,
+};

@@ -1,7 +1,9 @@
 //! Predictions of reports with planted measurements, beside results that are known.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_plan::{Division, Plan, Program, Unit, Units, Wishes};
 use thalweg_report::{Grid, ReportExt, Unpredictable};
 use thalweg_trace::{Distribution, Report, Service};
 
@@ -128,7 +130,9 @@ fn what_no_model_has_is_refused_by_name() {
     let channel = report.channels()[0];
     report.channels_mut().push(channel);
     let error = report.prediction().unwrap_err().to_string();
-    assert_eq!(error, "`b.back -> a.back` is part of a loop, and the models have none");
+    let (what, help) = error.split_once('\n').unwrap();
+    assert_eq!(what, "`b.back -> a.back` is part of a loop, and the models have none");
+    assert!(help.starts_with("help: the findings say"), "{help}");
 }
 
 #[test]
@@ -201,4 +205,57 @@ fn a_thousand_stages_are_predicted_in_little_time() {
     report.prediction().unwrap();
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     eprintln!("{:?}", begin.elapsed());
+}
+
+#[test]
+fn the_driver_of_a_compiled_program_is_source_and_sink() {
+    // A driver of 200 us a batch, and a body of 400 us: one sends a batch in each second operation, the other returns it.
+    let mut report = chain(&[(node("driver"), 100, 1), (node("body"), 400, 4)]);
+    let item = Item::of::<u64>();
+    report.graph_mut().node_mut(NodeId(0)).inputs_mut().push(InPort::new("finished", item));
+    report.graph_mut().node_mut(NodeId(1)).outputs_mut().push(OutPort::new("out", item));
+    let link = Link::default().with_feedback(true);
+    report.graph_mut().connect((NodeId(1), 0), (NodeId(0), 0), link).unwrap();
+    let channel = report.channels()[0];
+    report.channels_mut().push(channel);
+    *report.nodes_mut()[0].firings_mut() = 2000;
+    *report.nodes_mut()[0].busy_mut() = Duration::from_millis(200);
+    let program = || {
+        let units = Units::new(vec![Unit::new(vec![NodeId(0)], 1, false)], Division::Whole);
+        let (graph, plan) = (GraphData::new(), Plan::new(&GraphData::new(), &Wishes::default()));
+        Program::new(graph, plan, units, vec![(NodeId(1), 0..1)])
+    };
+    assert!(matches!(report.prediction(), Err(Unpredictable::Loop { .. })), "a loop of a user's graph");
+    *report.program_mut() = Some(Arc::new(program()));
+    let prediction = report.prediction().unwrap();
+    // Two threads and four batches: the body, which takes 400 us, is nearly always busy. 2 operations for each batch.
+    let throughput = prediction.throughput();
+    assert!(throughput.predicted() > 0.9 * 5000.0 && throughput.predicted() < 5000.0, "{prediction}");
+    near(throughput.measured(), 2000.0);
+    assert!(prediction.to_string().contains("items in flight: at most 8, the run's tokens"), "{prediction}");
+    // One batch at a time: driver and body take turns.
+    report.channels_mut().iter_mut().for_each(|channel| *channel.capacity_mut() = 1);
+    let alone = report.prediction().unwrap().throughput().predicted();
+    assert!((alone / (2.0 / 600e-6) - 1.0).abs() < 0.1, "{alone}");
+}
+
+#[test]
+fn gains_name_the_room_that_is_as_good_as_any() {
+    // K / (K + 1) of the bound with K places: within 1 % of 1024 times as many from 91 on, of which 128 is the power of two.
+    for (capacity, factor) in [(1, 128), (4, 32), (64, 2)] {
+        let text = chain(&[(node("read"), 1000, 0), (node("write"), 1000, capacity)])
+            .prediction()
+            .unwrap()
+            .to_string();
+        let found = format!("{factor} times the room in all channels would give");
+        assert_eq!(text.contains(&found), capacity < 64, "{text}");
+    }
+    // 64 places give all but 1.5 %, which is not worth a line.
+    assert!(
+        !chain(&[(node("a"), 1000, 0), (node("b"), 1000, 64)])
+            .prediction()
+            .unwrap()
+            .to_string()
+            .contains("room in")
+    );
 }

@@ -1,6 +1,6 @@
 //! The prediction of a report: for other programs, since a reader makes it anew.
 
-use crate::predict::{Beside, Prediction, StagePrediction};
+use crate::predict::{Beside, PaperPrediction, Prediction, StagePrediction};
 use serde::Serialize;
 
 /// A prediction as it is written. Throughputs are firings of the source per second, busy and waiting threads are mean
@@ -27,6 +27,8 @@ struct Pair {
 struct Paper {
     model: &'static str,
     throughput: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside_its_domain: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -52,6 +54,13 @@ impl From<Beside> for Pair {
     }
 }
 
+impl From<&PaperPrediction> for Paper {
+    fn from(paper: &PaperPrediction) -> Paper {
+        let (model, throughput) = (paper.name(), paper.throughput());
+        Paper { model, throughput, outside_its_domain: paper.outside() }
+    }
+}
+
 impl<'p> PredictionEntry<'p> {
     pub(super) fn new(prediction: &'p Prediction) -> Self {
         PredictionEntry {
@@ -61,11 +70,7 @@ impl<'p> PredictionEntry<'p> {
             bound: prediction.bound(),
             limited_by: prediction.limit().map(StagePrediction::name),
             waiting_threads: prediction.waiting_threads().into(),
-            papers: prediction
-                .papers()
-                .into_iter()
-                .map(|(model, throughput)| Paper { model, throughput })
-                .collect(),
+            papers: prediction.papers().iter().map(Paper::from).collect(),
             stages: prediction.stages().iter().map(StageEntry::new).collect(),
         }
     }

@@ -14,9 +14,10 @@ pub(crate) use text::HEADS;
 use std::fmt;
 use thalweg_graph::NodeId;
 use thalweg_graph::shown;
+use thalweg_queueing::sizes::TOLERANCE;
 use thalweg_queueing::{
-    Limit, MAX_ITEMS, Pipeline, Prediction as Predicted, Settings, StagePrediction as OfStage, Workers,
-    paper, tandem,
+    Limit, MAX_ITEMS, Outside, Pipeline, Prediction as Predicted, Settings, StagePrediction as OfStage,
+    Workers, paper, tandem,
 };
 use thalweg_trace::Report;
 
@@ -81,6 +82,31 @@ pub struct Prediction {
     stages: Vec<StagePrediction>,
 }
 
+/// What a model of the paper on pipelines with work stealing says of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperPrediction {
+    name: &'static str,
+    throughput: f64,
+    outside: Option<Outside>,
+}
+
+impl PaperPrediction {
+    /// The model's name, with its equations.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The firings of the source per second.
+    pub fn throughput(&self) -> f64 {
+        self.throughput
+    }
+
+    /// What the run has that the paper does not state the model for; `None` where it is within the model's domain.
+    pub fn outside(&self) -> Option<String> {
+        self.outside.map(|outside| outside.to_string())
+    }
+}
+
 /// The part of a [`Prediction`] about one node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StagePrediction {
@@ -101,7 +127,7 @@ pub struct StagePrediction {
 pub enum Unpredictable {
     /// No time was measured in any node.
     Unmeasured,
-    /// The graph has a loop, which the models have not. A channel of it.
+    /// The graph has a loop other than that of a compiled program, which the models do not have. A channel of it.
     Loop {
         /// The channel's name.
         channel: String,
@@ -124,7 +150,12 @@ impl fmt::Display for Unpredictable {
         match self {
             Self::Unmeasured => f.write_str("no time was measured in any node"),
             Self::Loop { channel } => {
-                write!(f, "`{}` is part of a loop, and the models have none", shown(channel))
+                write!(
+                    f,
+                    "`{}` is part of a loop, and the models have none\nhelp: the findings say what the nodes of a loop wait \
+                     for; a run of the nodes outside of it has a prediction",
+                    shown(channel)
+                )
             }
             Self::Stages { stages, most } => {
                 write!(f, "{stages} nodes fired, and predictions are made for at most {most}")
@@ -187,8 +218,8 @@ impl Prediction {
         &self.stages
     }
 
-    /// The predictions of the paper's models that apply to this run, in firings of the source per second.
-    pub fn papers(&self) -> Vec<(&'static str, f64)> {
+    /// The predictions of the paper's models for threads as this run has them.
+    pub fn papers(&self) -> Vec<PaperPrediction> {
         let (pipeline, settings) = (&self.model.pipeline, &self.model.settings);
         let all = match settings.workers {
             Workers::Shared(_) => vec![
@@ -197,7 +228,12 @@ impl Prediction {
             ],
             Workers::Pools(_) => vec![("M/M/c/N/K (equation 4)", paper::closed(pipeline, settings))],
         };
-        all.into_iter().filter_map(|(name, found)| Some((name, found.ok()?.throughput))).collect()
+        let of = |(name, found): (_, Result<Predicted, _>)| {
+            let found = found.ok()?;
+            let outside = found.model.domain().and_then(|domain| domain.outside(pipeline, settings));
+            Some(PaperPrediction { name, throughput: found.throughput, outside })
+        };
+        all.into_iter().filter_map(of).collect()
     }
 
     /// The node whose threads limit the predicted throughput, where one does.
@@ -275,8 +311,7 @@ impl StagePrediction {
     }
 
     /// The same time as measured: the mean number of items in the channel, those in claims included, over the items that
-    /// pass in a second. `None` for a source, and where the number was not measured. The number of items is sampled as
-    /// activations begin, so where the channel is nearly empty, the time is too long: up to twice.
+    /// pass in a second (Little's law). `None` for a source, and where the number was not measured.
     pub fn measured_wait(&self) -> Option<f64> {
         self.wait[1]
     }
@@ -300,6 +335,19 @@ fn measured_wait(report: &Report, node: NodeId) -> Option<f64> {
     stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64).reduce(f64::max)
 }
 
+/// The largest factor for room or tokens that is tried: any more is as good.
+const MAX_FACTOR: u64 = 1 << 10;
+
+/// The smallest factor, of the powers of two from 2, that gives what the largest one gives within
+/// [`TOLERANCE`]: equation 11 for this pipeline, by the model of [`tandem`]. With what it gives.
+fn enough(gain: impl Fn(u64) -> Option<f64>) -> Option<(u64, f64)> {
+    let most = gain(MAX_FACTOR)?;
+    let factors = (1..=MAX_FACTOR.ilog2()).map(|power| 1 << power);
+    factors
+        .filter_map(|factor| Some((factor, gain(factor)?)))
+        .find(|(_, gain)| *gain >= most * (1.0 - TOLERANCE))
+}
+
 /// What more of a resource would give, as the predicted throughput over the one predicted now.
 impl Prediction {
     /// The smallest number of threads, of those tried, that gives nearly as much as any, and what it gives.
@@ -316,17 +364,23 @@ impl Prediction {
         all.into_iter().find(|(_, gain)| *gain >= NEARLY * most)
     }
 
-    /// What twice the room in all channels gives.
-    fn room_gain(&self) -> Option<f64> {
-        let twice = |capacity: u64| capacity.saturating_mul(2).min(MAX_ITEMS);
-        self.gain(&self.model.pipeline.with_capacities(twice).ok()?, &self.model.settings)
+    /// The smallest factor for the room in all channels that gives what any room gives, and what it gives.
+    fn room_gain(&self) -> Option<(u64, f64)> {
+        enough(|factor| {
+            let wider = |capacity: u64| capacity.saturating_mul(factor).min(MAX_ITEMS);
+            self.gain(&self.model.pipeline.with_capacities(wider).ok()?, &self.model.settings)
+        })
     }
 
-    /// Twice the tokens, and what they give.
+    /// The smallest number of tokens, of those tried, that gives what any number gives, and what it gives.
     fn tokens_gain(&self) -> Option<(u64, f64)> {
-        let tokens = self.model.settings.tokens?.saturating_mul(2);
-        let settings = self.model.settings.clone().tokens(tokens);
-        Some((tokens, self.gain(&self.model.pipeline, &settings)?))
+        let tokens = self.model.settings.tokens?;
+        let times = |factor: u64| tokens.saturating_mul(factor).min(MAX_ITEMS);
+        let (factor, gain) = enough(|factor| {
+            let settings = self.model.settings.clone().tokens(times(factor));
+            self.gain(&self.model.pipeline, &settings)
+        })?;
+        Some((times(factor), gain))
     }
 
     fn gain(&self, pipeline: &Pipeline, settings: &Settings) -> Option<f64> {

@@ -12,6 +12,10 @@
 //! | its capacity | that at the end of the run; between kernels, places that firings hold ([`Edge::in_place`]) |
 //! | tokens | the limit of an `in_flight` section from the source's output to the sink's input |
 //!
+//! A compiled program has a *driver*, which sends batches to the chain of its bodies and gets them back: source and sink in
+//! one. The channel back is no edge, and its capacity is the number of tokens: the driver sends a batch where that many are
+//! not under way. Other loops have no model.
+//!
 //! Where several nodes have no inputs, the firings of each count as if they were as many as those of the first.
 
 use super::Unpredictable;
@@ -42,10 +46,12 @@ impl Model {
             return Err(Unpredictable::Unmeasured);
         }
         let nodes = stages(report)?;
-        let is_source = |node: &&NodeId| report.graph().node(**node).inputs().is_empty();
+        let driver = driver(report);
+        let is_source =
+            |node: &&NodeId| report.graph().node(**node).inputs().is_empty() || driver == Some(**node);
         let source =
             *nodes.iter().filter(is_source).min().or(nodes.first()).ok_or(Unpredictable::Unmeasured)?;
-        let parts = Parts { report, nodes: &nodes, source };
+        let parts = Parts { report, nodes: &nodes, source, driver };
         let stages = nodes.iter().map(|node| parts.stage(*node)).collect();
         let pipeline = Pipeline::new(stages, parts.edges()?).map_err(Unpredictable::Number)?;
         let settings = Settings { workers: parts.workers(), tokens: parts.tokens() };
@@ -91,11 +97,23 @@ fn stages(report: &Report) -> Result<Vec<NodeId>, Unpredictable> {
     Ok(order)
 }
 
+/// The driver of a compiled program with bodies.
+fn driver(report: &Report) -> Option<NodeId> {
+    report.program()?;
+    let graph = report.graph();
+    let is_fed_back = |node: &NodeId| {
+        let mut inputs = graph.node(*node).inputs().iter().filter_map(|port| port.channel()).peekable();
+        inputs.peek().is_some() && inputs.all(|id| graph.channel(id).link().feedback())
+    };
+    graph.node_ids().find(is_fed_back)
+}
+
 /// A report with the nodes that are stages.
 struct Parts<'r> {
     report: &'r Report,
     nodes: &'r [NodeId],
     source: NodeId,
+    driver: Option<NodeId>,
 }
 
 impl<'r> Parts<'r> {
@@ -153,7 +171,8 @@ impl<'r> Parts<'r> {
     fn edge(&self, id: ChannelId) -> Result<Option<Edge>, Unpredictable> {
         let (channel, stats) = (self.channel(id), &self.report.channels()[id.index()]);
         let ends = self.place(channel.from().0).zip(self.place(channel.to().0));
-        let Some((from, to)) = ends.filter(|_| stats.items() > 0) else { return Ok(None) };
+        let returns = self.driver == Some(channel.to().0);
+        let Some((from, to)) = ends.filter(|_| stats.items() > 0 && !returns) else { return Ok(None) };
         if from >= to {
             return Err(Unpredictable::Loop { channel: self.report.graph().channel_name(id) });
         }
@@ -181,9 +200,16 @@ impl<'r> Parts<'r> {
         Workers::Pools(self.nodes.iter().map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect())
     }
 
-    /// The limit of items between the source's output and the sink's input, where the graph has both and such a limit.
+    /// The number of batches of a compiled program, in firings of its driver; or the limit of items between the source's
+    /// output and the sink's input, where the graph has both and such a limit.
     fn tokens(&self) -> Option<u64> {
         let graph = self.report.graph();
+        if let Some(driver) = self.driver {
+            let back = graph.node(driver).inputs().iter().find_map(|port| port.channel())?;
+            let stats = &self.report.channels()[back.index()];
+            let each = self.report.nodes()[driver.index()].firings() as f64 / stats.items().max(1) as f64;
+            return Some(((stats.capacity() as f64 * each) as u64).clamp(1, MAX_ITEMS));
+        }
         let mut limits =
             graph.channel_ids().map(|id| self.channel(id)).filter(|channel| channel.link().limits());
         let is_source = |node: NodeId| self.node(node).inputs().is_empty();

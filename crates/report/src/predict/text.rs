@@ -1,6 +1,6 @@
 //! Predictions as text.
 
-use super::{Beside, Prediction, Predictions, Row, StagePrediction};
+use super::{Beside, PaperPrediction, Prediction, Predictions, Row, StagePrediction};
 use std::fmt;
 use std::time::Duration;
 use thalweg_graph::shown;
@@ -42,9 +42,7 @@ impl fmt::Display for Prediction {
         let bound = units::rate(self.bound());
         writeln!(f, "bound: {bound} without any wait (equations 9, 10); {}", self.limit_text())?;
         writeln!(f, "items in flight: {}", self.tokens_text())?;
-        let papers = self.papers();
-        let papers: Vec<String> =
-            papers.iter().map(|(name, rate)| format!("{name} {}", units::rate(*rate))).collect();
+        let papers: Vec<String> = self.papers().iter().map(PaperPrediction::text).collect();
         writeln!(f, "other models: {}", papers.join(", "))?;
         writeln!(f, "threads that wait: {:.2}, measured {:.2}\n", self.idle.predicted, self.idle.measured)?;
         writeln!(f, "{}", self.stage_table())?;
@@ -106,20 +104,32 @@ impl Prediction {
 
     /// What more room in all channels would give, where it is much.
     pub(crate) fn more_room(&self) -> Option<String> {
-        let gain = self.room_gain().filter(|gain| *gain >= WORTH)?;
-        Some(format!("twice the room in all channels would give {}", self.gain_text(gain)))
+        let (factor, gain) = self.room_gain().filter(|(_, gain)| *gain >= WORTH)?;
+        let gain = self.gain_text(gain);
+        Some(format!("{factor} times the room in all channels would give {gain}, as much as any room"))
     }
 
     /// What more tokens would give, where it is much.
     pub(crate) fn more_tokens(&self) -> Option<String> {
         let (tokens, gain) = self.tokens_gain().filter(|(_, gain)| *gain >= WORTH)?;
-        Some(format!("{tokens} tokens would give {}", self.gain_text(gain)))
+        Some(format!("{tokens} tokens would give {}, as much as any number", self.gain_text(gain)))
     }
 
     fn gain_text(&self, gain: f64) -> String {
         let rate = units::rate(gain * self.throughput.predicted);
         let (gain, model) = (units::ratio(gain), self.predicted.model);
         format!("{gain} times the throughput, {rate} ({model}: {})", model.equation())
+    }
+}
+
+impl PaperPrediction {
+    /// The model's name and throughput, and why it need not be near.
+    fn text(&self) -> String {
+        let (name, rate) = (self.name, units::rate(self.throughput));
+        match self.outside() {
+            Some(outside) => format!("{name} {rate} (outside its domain: {outside})"),
+            None => format!("{name} {rate}"),
+        }
     }
 }
 
