@@ -230,7 +230,7 @@ fn the_driver_of_a_compiled_program_is_source_and_sink() {
     let prediction = report.prediction().unwrap();
     // Two threads and four batches: the body, which takes 400 us, is nearly always busy. 2 operations for each batch.
     let throughput = prediction.throughput();
-    assert!(throughput.predicted() > 0.9 * 5000.0 && throughput.predicted() < 5000.0, "{prediction}");
+    assert!(throughput.predicted() > 0.85 * 5000.0 && throughput.predicted() < 5000.0, "{prediction}");
     near(throughput.measured(), 2000.0);
     assert!(prediction.to_string().contains("items in flight: at most 8, the run's tokens"), "{prediction}");
     // One batch at a time: driver and body take turns.
