@@ -22,6 +22,7 @@ mod operators;
 pub mod owned;
 mod partition;
 mod pools;
+mod predict;
 mod report;
 mod small;
 mod streamit;
@@ -31,6 +32,7 @@ mod variants;
 mod wordcount;
 
 pub use fastq::child as fastq;
+pub use ferret::FERRET;
 pub use kpn_memory::child as resident;
 pub use locality::child as app;
 pub use loops::child as loops;
@@ -54,6 +56,7 @@ pub fn all(session: &mut Session) {
     small::run(session);
     operators::run(session);
     ferret::run(session);
+    predict::run(session);
     owned::run(session);
     fastq::run(session);
     loops::run(session);

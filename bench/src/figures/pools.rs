@@ -2,10 +2,13 @@
 //!
 //! `pools.w*`: efficiencies, with 1 to 8 workers for the parallel stage. Its workers and those of the serial stages share the
 //! cores. `pools.steals.w*`: nodes that workers have stolen for each 100 firings, under `ws-last`, where all pass through queues, and the
-//! share of their time that the scheduler took.
+//! shares of the workers' time in tries to steal and in the scheduler, of which these are a part. (Tries of workers without work
+//! are idle time.)
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use thalweg::trace::WorkerReport;
 use thalweg::{Options, Run, from_iter};
 
 use super::format_ns;
@@ -27,8 +30,8 @@ pub fn run(session: &mut Session) {
         }
         let name = format!("pools.steals.w{}.t{threads}", format_ns(ns));
         if session.selects(&name) {
-            let (steals, scheduling) = steals(&job(session, ns));
-            let values = [("ours", steals), ("time in scheduler", scheduling)];
+            let (steals, stealing, scheduling) = steals(&job(session, ns));
+            let values = [("ours", steals), ("time in steals", stealing), ("time in scheduler", scheduling)];
             session.counted(&name, Measure::Counted("%"), &values);
         }
     }
@@ -58,15 +61,17 @@ fn contestants(job: &Farm) -> Vec<Contestant<'_>> {
     all
 }
 
-/// Nodes stolen for each 100 firings; and the share of the workers' time in the scheduler, of which steals are a part, in
-/// percent.
-fn steals(job: &Farm) -> (f64, f64) {
+/// Nodes stolen for each 100 firings; and the shares of the workers' time in tries to steal, and in the scheduler, in percent.
+fn steals(job: &Farm) -> (f64, f64, f64) {
     let work = &*job.work;
     let sum = from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold);
     let ran = sum.run_with(&Options::new().threads(job.threads).policy("ws-last"));
-    let Ok((_, report)) = ran.map(Run::into_parts) else { return (f64::NAN, f64::NAN) };
+    let Ok((_, report)) = ran.map(Run::into_parts) else { return (f64::NAN, f64::NAN, f64::NAN) };
     let stolen: u64 = report.workers().iter().map(|worker| worker.steals()).sum();
     let firings: u64 = report.nodes().iter().map(|node| node.firings()).sum();
+    let time =
+        |of: fn(&WorkerReport) -> Duration| report.workers().iter().map(of).sum::<Duration>().as_secs_f64();
+    let stealing = time(WorkerReport::stealing) / time(WorkerReport::total);
     let [_, _, scheduling, ..] = report.breakdown();
-    (100.0 * stolen as f64 / firings.max(1) as f64, 100.0 * scheduling)
+    (100.0 * stolen as f64 / firings.max(1) as f64, 100.0 * stealing, 100.0 * scheduling)
 }

@@ -143,7 +143,7 @@ fn std_map(text: &[u8]) -> u64 {
 }
 
 /// Text of this size in which the frequency of the word of rank `r` is proportional to 1 / `r`.
-fn zipf(megabytes: usize) -> Vec<u8> {
+pub(super) fn zipf(megabytes: usize) -> Vec<u8> {
     let bytes = megabytes * 1_000_000;
     let words: Vec<Vec<u8>> = (0..WORDS as u64).map(word).collect();
     let mut upto = Vec::with_capacity(WORDS);

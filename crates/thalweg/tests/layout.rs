@@ -111,6 +111,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-analysis",
             "thalweg-plan",
             "thalweg-policy",
+            "thalweg-queueing",
             "thalweg-sim",
             "thalweg-trace",
             "thalweg-runtime",
