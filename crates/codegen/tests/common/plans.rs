@@ -6,7 +6,9 @@ use std::time::Duration;
 use thalweg::Report;
 use thalweg::embed::graph::NodeId;
 use thalweg::embed::plan::{NoNextPlan, Program, Unit};
+use thalweg::embed::report::Unpredictable;
 use thalweg::plan::Plan;
+use thalweg::trace::ReportExt;
 use thalweg_codegen::{Native, Split, Threads};
 use thalweg_lang::interpret::Options;
 use thalweg_lang_testgen::Choices;
@@ -47,6 +49,7 @@ pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: 
         };
         let program = report.program().expect("a compiled program has a plan");
         bodies_execute_all_units(&report, program, name);
+        is_no_loop_to_the_models(&report, name);
         let mut plans = vec![text(program)];
         if split == Split::Pipeline {
             plans.extend(next_plan(report.clone(), name).filter(|next| *next != plans[0]));
@@ -79,6 +82,13 @@ fn bodies_execute_all_units(report: &Report, program: &Program, name: &str) {
         let has = |name: &str| nodes().any(|node| of_graph(node) == name);
         assert!(*node == NodeId(0) || names.iter().all(|name| has(name)), "{name}: {body}: {names:?}");
     }
+}
+
+/// Checks that models have no loop where a driver sends batches to the bodies and gets them back.
+fn is_no_loop_to_the_models(report: &Report, name: &str) {
+    let prediction = report.prediction();
+    let is_loop = matches!(prediction, Err(Unpredictable::Loop { .. }));
+    assert!(!is_loop, "{name}: {prediction:?}");
 }
 
 /// The plan after a run in which the last body took nearly all of the time: it never gains units. `None` if the
