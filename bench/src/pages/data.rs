@@ -111,6 +111,8 @@ pub struct Data {
     pub runs: Vec<Run>,
     /// The figures.
     pub figures: Vec<Figure>,
+    /// The random pipelines: the run, an index into `runs`, and the fields behind the first one of each.
+    pipelines: Vec<(usize, String)>,
 }
 
 impl Data {
@@ -141,6 +143,13 @@ impl Data {
                 self.figures.push(Figure { target: target.into(), ..Figure::not_measured(name) });
             }
         }
+    }
+
+    /// The newest run of random pipelines, and their lines.
+    pub fn pipelines(&self) -> Option<(&Run, Vec<&str>)> {
+        let (run, _) = self.pipelines.last()?;
+        let lines = self.pipelines.iter().filter(|(of, _)| of == run).map(|(_, line)| &**line);
+        Some((&self.runs[*run], lines.collect()))
     }
 
     /// The figures with names that start with `prefix`.
@@ -198,6 +207,7 @@ impl Data {
                 (figure.target, figure.verdict) = (target.into(), verdict(word)?);
                 figure.noisy = noisy.parse().ok()?;
             }
+            "pipeline" => self.pipelines.push((run, line.split_once('\t')?.1.to_owned())),
             _ => {}
         }
         Some(())

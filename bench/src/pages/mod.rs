@@ -78,7 +78,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
-    let pipelines = page(data, pipelines::HEAD, &pipelines::SECTIONS, &mut files);
+    let pipelines = page(data, &pipelines::head(data), &pipelines::SECTIONS, &mut files);
     let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
     let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
     files.extend([

@@ -33,6 +33,13 @@ pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> Strin
     text
 }
 
+/// A table with these heads.
+pub fn rows(heads: &[&str], lines: impl Iterator<Item = Vec<String>>) -> String {
+    let mut text = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+    lines.for_each(|line| _ = writeln!(text, "| {} |", line.join(" | ")));
+    text
+}
+
 /// The statements of the papers.
 pub fn papers(statements: &[Statement]) -> String {
     let mut text = String::from("| in the paper | value | where |\n|---|---|---|\n");
