@@ -192,6 +192,7 @@ fn run(dedicated: NodeId) {
         random: XorShift::new(0, 0),
         steal_attempts: 0,
         steals: 0,
+        stealing: None,
         recorder: None,
         pinned_first: false,
         now: 0,
