@@ -133,7 +133,7 @@ impl Case {
     /// workers, 3 to 6 tokens for each, which the channels hold), with exponential times.
     fn of_paper(seed: u64) -> Case {
         let random = &mut Random(seed);
-        let (pools, count, items) = (seed % 2 == 0, random.within(2, 5) as usize, 400);
+        let (pools, count, items) = (seed.is_multiple_of(2), random.within(2, 5) as usize, 400);
         let workers = if pools { random.within(1, 8) } else { random.within(4, 24) } as usize;
         let stage = |i: usize| {
             let parallel = i > 0 && i + 1 < count;
@@ -276,7 +276,9 @@ fn predictions_are_near_random_pipelines() {
     (0..count / 5).for_each(|seed| found.add(&format!("paper {seed}"), &Case::of_paper(seed), false));
     let Outcome { lines, ours, bound, waits, papers } = found;
     if let Ok(path) = std::env::var("THALWEG_PIPELINES_FILE") {
-        std::fs::write(path, format!("{HEAD}{lines}")).expect("the file can be written");
+        let waits = waits.of();
+        let waits = format!("# times of items: {:.1} %, {:.1} %\n", 100.0 * waits.0, 100.0 * waits.1);
+        std::fs::write(path, format!("{waits}{HEAD}{lines}")).expect("the file can be written");
     }
     let ((median, high), bound, waits) = (ours.of(), bound.of(), waits.of());
     eprintln!(
