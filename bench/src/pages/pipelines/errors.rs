@@ -138,6 +138,7 @@ pub(super) fn section(data: &Data) -> String {
     };
     let domains = rows(&["model and pipelines", "number", "the model", "ours"], domains.iter().map(row));
     let (file, date, load) = (&run.file, run.note("date"), run.note("load"));
+    let waits = run.note("times of items");
     format!(
         "Random pipelines of 2 to 6 stages, sequential and parallel, with capacities from 1 to 32 and coefficients of variation \
          from 0\nto 2, beside what the report of the same run predicts: [{file}](../../bench/results/{file}), by\n\
@@ -147,6 +148,9 @@ pub(super) fn section(data: &Data) -> String {
          The paper states each model for some pipelines only (`Model::domain` of `crates/queueing`): equation 4 for exponential \
          times,\nunordered stages of one item a firing, and room for 20 items or more; equations 7 and 8 for exponential times and \
          a limit of\ntokens, at least 3 for each thread, which no channel and no window holds up. None of the random pipelines is \
-         such a one, so a\nfifth as many more are; and a report says in which domain its run is.\n\n{domains}\n"
+         such a one, so a\nfifth as many more are drawn for it; and a report says in which domain its run is.\n\n{domains}\n\
+         Predicted times of items in channels differ from the measured ones by {waits} (median, 95th \
+         percentile): by 41 % in\nthe median before, when occupancy was the mean over activations, which begin just after items \
+         have come.\n\n"
     )
 }
