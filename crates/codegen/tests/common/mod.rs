@@ -290,7 +290,7 @@ pub fn agree_and(
             assert!(*meant == done, "at {level:?}:\n{name}\n{}", difference(meant, &done));
             and(&native, run, meant);
             let plain = [Threads::new(2), Threads::new(3).batch(1)];
-            let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
+            let more = if level == Level::Vectors { policies(name) } else { Vec::new() };
             for threads in plain.into_iter().chain(more) {
                 let done = run_on(&native, &threads, files, *iterations);
                 assert!(*meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(meant, &done));
@@ -300,11 +300,23 @@ pub fn agree_and(
     meant
 }
 
-/// Each policy of the engine, on 2 to 8 threads.
-fn every_policy() -> Vec<Threads> {
+/// Policies of the engine, on 2 to 8 threads: two that the program's text decides; all with `THALWEG_LONG=1`. What a policy
+/// decides does not depend on the program, so over all programs each is tried often.
+fn policies(text: &str) -> Vec<Threads> {
     let of =
         |(policy, count): (&str, usize)| Threads::of(thalweg::Options::new().threads(count).policy(policy));
-    thalweg::embed::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
+    let all: Vec<_> = thalweg::embed::policy::registry::names().zip((2..=8).cycle()).collect();
+    sampled(text, all, 2).into_iter().map(of).collect()
+}
+
+/// `count` of `all`, which the text decides; all with `THALWEG_LONG=1`.
+fn sampled<T>(text: &str, mut all: Vec<T>, count: usize) -> Vec<T> {
+    if is_long() {
+        return all;
+    }
+    let length = all.len();
+    all.rotate_left(draw(text) % length);
+    all.into_iter().step_by(length.div_ceil(count)).collect()
 }
 
 /// Checks several runs of a program at some levels, in all modes at the highest; returns the interpreter's
@@ -322,7 +334,7 @@ pub fn agree_runs(
         let mut native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         all_agree(&native, &format!("at {level:?}"), name, runs, &meant);
-        for threads in on_threads() {
+        for threads in sampled(name, on_threads(), 2) {
             all_agree_on(&native, &threads, &format!("at {level:?}, {threads:?}"), name, runs, &meant);
         }
         if level == Level::Vectors {

@@ -288,7 +288,7 @@ fn the_suite_agrees_on_inputs_of_any_length() {
             .chain([1000, 4097])
             .map(|count| (Memory { any: Some(count), small: true, ..Memory::default() }, None))
             .collect();
-        agree_runs(&[Level::Plain, Level::Vectors], &std::sync::Arc::new(compiled), program.name, &runs);
+        agree_runs(&levels(program.name), &std::sync::Arc::new(compiled), program.name, &runs);
     }
 }
 

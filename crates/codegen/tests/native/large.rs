@@ -1,6 +1,6 @@
 //! Locals too large for the stack.
 
-use crate::common::{Memory, agree, agree_runs, compiled, has_compiler, ints};
+use crate::common::{Memory, agree, agree_runs, compiled, has_compiler, ints, is_long};
 use thalweg_codegen::{Level, source};
 
 /// Twelve megabytes in one filter, a third of one in each of two.
@@ -89,14 +89,14 @@ fn long_chains() {
     if !has_compiler("long_chains") {
         return;
     }
-    const COUNT: usize = 3000;
-    let branches: String = (0..COUNT)
+    let count: usize = if is_long() { 3000 } else { 1000 };
+    let branches: String = (0..count)
         .map(|i| format!("{} (k == {i}) x = {};", if i == 0 { "if" } else { " else if" }, i * 3))
         .collect();
-    let ints: String = (0..COUNT).map(|i| format!(" {} k", ["+", "-", "^", "*"][i % 4])).collect();
-    let floats: String = (0..COUNT).map(|i| format!(" + {}", ["k", "0.25", "f"][i % 3])).collect();
-    let truths: String = (0..COUNT).map(|i| format!(" {} k != {i}", ["&&", "||"][i % 2])).collect();
-    let text: String = (0..COUNT).map(|i| format!(" + {}", ["k", "\",\""][i % 2])).collect();
+    let ints: String = (0..count).map(|i| format!(" {} k", ["+", "-", "^", "*"][i % 4])).collect();
+    let floats: String = (0..count).map(|i| format!(" + {}", ["k", "0.25", "f"][i % 3])).collect();
+    let truths: String = (0..count).map(|i| format!(" {} k != {i}", ["&&", "||"][i % 2])).collect();
+    let text: String = (0..count).map(|i| format!(" + {}", ["k", "\",\""][i % 2])).collect();
     let text = format!(
         "void->void pipeline Main {{ add Count(); add FileWriter<float>(\"out\"); }}
          void->float filter Count() {{ int k; float f; work push 4 {{

@@ -11,12 +11,18 @@ fn around(filter: &str) -> String {
 }
 
 fn check(text: &str, files: &Memory) -> Seen {
-    let seen = agree_runs(&levels(text), &compiled(text), text, &[(files.clone(), None)]).remove(0);
-    assert!(
-        seen.written.values().any(|items| items.len() > 1) || seen.end.is_err(),
-        "nothing to see:\n{text}"
-    );
-    seen
+    check_all(text, &[files.clone()]).remove(0)
+}
+
+/// [`check`] for several files, with the program compiled once.
+fn check_all(text: &str, all: &[Memory]) -> Vec<Seen> {
+    let runs: Vec<_> = all.iter().map(|files| (files.clone(), None)).collect();
+    let all = agree_runs(&levels(text), &compiled(text), text, &runs);
+    for seen in &all {
+        let writes = seen.written.values().any(|items| items.len() > 1);
+        assert!(writes || seen.end.is_err(), "nothing to see:\n{text}");
+    }
+    all
 }
 
 macro_rules! agrees {
@@ -95,12 +101,11 @@ fn too_many_calls_fail_where_the_interpreter_fails() {
     ];
     for filter in filters {
         let text = around(&format!("int->int filter Middle {{ {filter} }}"));
-        for depth in 996..1003 {
-            let mut files = Memory::default();
+        let of_depth = |depth| {
             let items = [1, 50, depth, 3].map(thalweg_lang::value::Value::Int);
-            files.given.insert("in".into(), items.into());
-            check(&text, &files);
-        }
+            Memory { given: [("in".into(), items.into())].into(), ..Memory::default() }
+        };
+        check_all(&text, &(996..1003).map(of_depth).collect::<Vec<_>>());
     }
     let seen = check(&around(&format!("int->int filter Middle {{ {} }}", filters[0])), &ints("in", 40));
     let end = format!("{:?}", seen.end);
