@@ -11,7 +11,7 @@ fn around(filter: &str) -> String {
 }
 
 fn check(text: &str, files: &Memory) -> Seen {
-    check_all(text, &[files.clone()]).remove(0)
+    check_all(text, std::slice::from_ref(files)).remove(0)
 }
 
 /// [`check`] for several files, with the program compiled once.
