@@ -79,6 +79,12 @@ pub trait Measurements {
         false
     }
 
+    /// How often in a row the firing that this worker's latest activation has ended has waited for its ticket, 0 if the
+    /// activation has ended none. `None` in a run whose firings do not wait for their tickets.
+    fn ticket_waits(&self) -> Option<u64> {
+        None
+    }
+
     /// Nanoseconds from the start of the run to the end of this worker's latest activation or rest.
     fn now(&self) -> u64 {
         0

@@ -26,6 +26,8 @@ pub(crate) struct Mock<S = ()> {
     /// By channel: whether items of the calling worker wait.
     pub(crate) waiting: Vec<bool>,
     pub(crate) carries: bool,
+    /// The waits of the firing that has ended; `None` where firings do not wait for their tickets.
+    pub(crate) ticket_waits: Option<u64>,
     /// The worker that calls the policy.
     pub(crate) me: WorkerId,
     /// By node.
@@ -69,6 +71,7 @@ impl<S: Default> Mock<S> {
             origins: vec![None; graph.channels().len()],
             waiting: vec![false; graph.channels().len()],
             carries: false,
+            ticket_waits: None,
             me: 0,
             affinity: vec![0; graph.nodes().len()],
             now: 0,
@@ -113,6 +116,9 @@ impl<S> Measurements for Mock<S> {
     }
     fn carries(&self) -> bool {
         self.carries
+    }
+    fn ticket_waits(&self) -> Option<u64> {
+        self.ticket_waits
     }
     fn now(&self) -> u64 {
         self.now

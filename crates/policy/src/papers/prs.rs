@@ -2,9 +2,11 @@
 //!
 //! When a run of firings of a parallel kernel ends and PSS does not move the worker, a random kernel is chosen with
 //! probability `min(T / C, 1)`. In the paper `T` counts the consecutive waits of a thread for a commit or a ticket.
-//! In this engine no worker waits for a ticket, so `T` counts the consecutive claims that ended in
-//! [`Event::Refused`] or [`Event::Waiting`] before that run. Any other end resets the count, as a new thread does
-//! in the paper.
+//!
+//! | the host's firings | `T` |
+//! |---|---|
+//! | wait for their tickets | the waits of the firing that has just ended, as in the paper ([`ticket_waits`](crate::Measurements::ticket_waits)) |
+//! | do not wait | the consecutive claims that ended in [`Event::Refused`] or [`Event::Waiting`] before that run. Any other end resets the count, as a new thread does in the paper |
 //!
 //! Not fair, like [`qes`].
 
@@ -76,7 +78,8 @@ impl Policy for Prs {
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        let waits = last.map_or(0, |(_, event)| me.count(event));
+        let refused = last.map_or(0, |(_, event)| me.count(event));
+        let waits = host.ticket_waits().unwrap_or(refused);
         let decision = self.decide(me, waits, last, host);
         me.activated = decision != Decision::Idle;
         decision
@@ -135,6 +138,25 @@ mod tests {
             let expected = (waits as f64 / c as f64).min(1.0) * 2.0 / 3.0;
             let seen = leaves(Prs::new(c), waits);
             assert!((seen - expected).abs() < 0.026, "T {waits}, C {c}: {seen} for {expected}");
+        }
+    }
+
+    /// The policy draws by the waits of the firing that has ended, and not by refused claims.
+    #[test]
+    fn waits_for_tickets_take_the_place_of_refused_claims() {
+        let policy = Prs::new(10);
+        for (waits, expected) in [(0, 0.0), (4, 0.4), (10, 1.0), (1000, 1.0)] {
+            let mut host = Mock::new(graphs::farm());
+            host.ticket_waits = Some(waits);
+            let mut me = policy.start(0, &mut host);
+            policy.next(&mut me, None, &mut host);
+            let mut leaves = || {
+                policy.next(&mut me, Some((FARM, Event::Refused)), &mut host);
+                policy.next(&mut me, Some((FARM, Event::Budget)), &mut host) != Decision::Activate(FARM)
+            };
+            let left = (0..6_000).filter(|_| leaves()).count() as f64 / 6_000.0;
+            let expected = expected * 2.0 / 3.0; // a random pick is one of three nodes
+            assert!((left - expected).abs() < 0.026, "T {waits}: {left} for {expected}");
         }
     }
 

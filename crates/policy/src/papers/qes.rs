@@ -8,8 +8,9 @@
 //! Where we differ: the paper schedules user-level threads, and learns that a thread is blocked by running it; here
 //! [`Host::claimable`] and [`Host::lack`] tell in advance. In the paper the end of a run is followed by a run of the
 //! same kernel, whose first queue operation may block and so raise the event; here the activation ends without that
-//! event, and [`Host::lack`] stands for it. No worker of this engine waits for a ticket: [`Event::Waiting`] means that
-//! tickets in flight must retire first, and the kernel is not claimable until they have.
+//! event, and [`Host::lack`] stands for it. A wait for a ticket ends no activation: where firings wait the worker exchanges
+//! them within it (lines 1 to 5), and elsewhere no worker waits. [`Event::Waiting`] means that tickets in flight must retire
+//! first, and the kernel is not claimable until they have.
 //!
 //! Two nodes that feed each other can keep a worker without end, also when the consumer of their results has left and
 //! other nodes have to end for the run to end. So one change of the kernel in 1024 is to a random claimable
