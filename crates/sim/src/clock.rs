@@ -1,8 +1,9 @@
 //! The event heap, and the run of a model.
 
 use crate::sizes::{Claims, Sizes};
+use crate::turns::Firing;
 use crate::view::{Common, View, Worker};
-use crate::world::{Claim, World, neighbours};
+use crate::world::{Answer, Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -92,6 +93,7 @@ fn play<P: Policy>(
             Step::Decide => clock.decide(policy, &mut locals[worker], worker)?,
             Step::Claim(node) => clock.begin(worker, node),
             Step::Finish => clock.finish(worker),
+            Step::Ask => clock.ask(worker),
         }
     }
     Err(Failure::TooLong)
@@ -103,6 +105,8 @@ enum Step {
     Decide,
     Claim(NodeId),
     Finish,
+    /// Its firing wants to leave.
+    Ask,
 }
 
 /// An event: its time, its number (so that events of the same time keep their order), the worker and its action.
@@ -138,7 +142,12 @@ impl<'m, S: Shared> Clock<'m, S> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
         Clock {
-            world: World::new(model, &sizes.capacities, window, settings.foresight),
+            world: World::new(
+                model,
+                &sizes.capacities,
+                window,
+                (settings.foresight, settings.ticket_wait > 0),
+            ),
             settings,
             sizes: sizes.clone(),
             pools: false,
@@ -156,6 +165,7 @@ impl<'m, S: Shared> Clock<'m, S> {
                 makespan: 0,
                 busy: vec![0; workers],
                 overhead: vec![0; workers],
+                stall: vec![0; workers],
                 firings: vec![0; nodes],
                 activations: vec![0; nodes],
                 fruitless: 0,
@@ -175,6 +185,7 @@ impl<'m, S: Shared> Clock<'m, S> {
             now: self.now,
             worker,
             carries: self.carries,
+            waits: self.settings.ticket_wait > 0,
         }
     }
 
@@ -313,6 +324,12 @@ impl<'m, S: Shared> Clock<'m, S> {
 
     /// Claims a node for an activation.
     fn begin(&mut self, worker: WorkerId, node: NodeId) {
+        self.workers[worker].ticket_waits = 0;
+        if let Some(firing) = self.world.take_queued(node) {
+            self.report.overhead[worker] += self.settings.overhead;
+            self.workers[worker].firing = Some((node, firing));
+            return self.schedule(self.settings.overhead, worker, Step::Ask);
+        }
         let budget = self.budget(node);
         let claim = self.world.hold(node).and_then(|()| self.claim_next(worker, node, budget));
         match claim {
@@ -377,6 +394,10 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.report.firings[node.index()] += claim.firings;
         self.common.busy_time[node.index()] += claim.cost;
         self.report.makespan = self.now;
+        if self.world.waits(node) {
+            self.workers[worker].firing = Some((node, Firing::new(claim.run)));
+            return self.ask(worker);
+        }
         if left == 0 {
             let event = self.world.end_budget(node);
             self.world.release(node);
@@ -388,6 +409,32 @@ impl<'m, S: Shared> Clock<'m, S> {
                 self.wake();
             }
             Err(event) => self.leave(worker, node, event, 0),
+        }
+    }
+
+    /// Lets the worker's firing leave, or exchanges it and stalls for a while.
+    fn ask(&mut self, worker: WorkerId) {
+        let (node, firing) = self.workers[worker].firing.take().expect("an activation has one");
+        let answer = self.world.ask(node, firing);
+        self.report.makespan = self.now;
+        match answer {
+            Answer::Left(firing) => {
+                self.workers[worker].ticket_waits = firing.waits;
+                self.leave(worker, node, Event::Budget, 0);
+            }
+            Answer::Full(mut firing, channel) => {
+                firing.waits = 0;
+                self.world.queue(node, firing);
+                self.leave(worker, node, Event::Full(channel), 0);
+            }
+            Answer::Waits(mut firing) => {
+                firing.waits += 1;
+                let other = self.world.exchange(node, firing);
+                self.workers[worker].firing = Some((node, other));
+                self.report.stall[worker] += self.settings.ticket_wait;
+                self.schedule(self.settings.ticket_wait, worker, Step::Ask);
+                self.wake();
+            }
         }
     }
 

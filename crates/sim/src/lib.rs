@@ -29,6 +29,8 @@
 //! - With heavy items ([`Model::heavy`]) workers carry their items on
 //!   ([`Measurements::carries`](thalweg_policy::Measurements::carries)): an activation publishes once, and ends where the
 //!   items of another worker begin. A worker that waits for the turn of its items stays awake.
+//! - With [`Settings::ticket_wait`] the firings of parallel nodes wait for their tickets, and a worker whose firing must wait
+//!   stalls, as in the engine with `Options::wait_for_tickets`.
 //! - A node needs one more activation to end after its input has ended. A source ends with its last firing.
 //! - A source with a thread of its own publishes its next burst when all workers sleep ([`Model::starving`]).
 //!
@@ -46,6 +48,7 @@ mod settings;
 pub mod shapes;
 mod sizes;
 pub mod tasks;
+mod turns;
 mod view;
 mod world;
 

@@ -14,6 +14,8 @@ pub struct Report {
     pub busy: Vec<u64>,
     /// By worker: ticks spent on claims.
     pub overhead: Vec<u64>,
+    /// By worker: ticks in which the worker had only firings whose turn to publish it was not.
+    pub stall: Vec<u64>,
     /// By node: firings.
     pub firings: Vec<u64>,
     /// By node: activations that fired at least once.

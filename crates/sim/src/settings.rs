@@ -29,6 +29,9 @@ pub struct Settings {
     pub run: u64,
     /// Maximum number of claimed and unpublished runs of a parallel node; 0 stands for twice the number of workers.
     pub window: usize,
+    /// Time of a wait of a firing for its ticket, if firings of parallel nodes wait for them as in the DANBI paper: see
+    /// `turns`. With 0 they do not wait.
+    pub ticket_wait: u64,
     /// Whether the host knows what the next firing of a sequential node with dynamic rates moves. Without foresight
     /// it knows what the engine knows: what the latest activation lacked. See `world`.
     pub foresight: bool,
@@ -52,6 +55,7 @@ impl Default for Settings {
             slice: 64,
             run: 16,
             window: 0,
+            ticket_wait: 0,
             foresight: true,
             steps: 100_000_000,
         }

@@ -1,5 +1,6 @@
 //! Workers, and the host that a policy sees.
 
+use crate::turns::Firing;
 use crate::world::{Claim, World};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
@@ -16,6 +17,10 @@ pub(crate) struct Worker {
     pub(crate) unreported: Option<NodeId>,
     /// The running activation: its node, the claimed run, and firings left of the budget.
     pub(crate) active: Option<(NodeId, Claim, u64)>,
+    /// The computed firing that it has, and its node.
+    pub(crate) firing: Option<(NodeId, Firing)>,
+    /// The waits of the firing that its latest activation has ended, 0 if it has ended none.
+    pub(crate) ticket_waits: u64,
     /// Consecutive idle decisions.
     pub(crate) idle: u32,
     /// Consecutive idle decisions while some node was claimable, if workers carry items on.
@@ -37,6 +42,8 @@ impl Worker {
             last: None,
             unreported: None,
             active: None,
+            firing: None,
+            ticket_waits: 0,
             idle: 0,
             waits: 0,
             asleep: false,
@@ -84,6 +91,8 @@ pub(crate) struct View<'a, 'm, S> {
     pub(crate) worker: WorkerId,
     /// Workers carry their items on.
     pub(crate) carries: bool,
+    /// Firings wait for their tickets.
+    pub(crate) waits: bool,
 }
 
 impl<S> Measurements for View<'_, '_, S> {
@@ -101,6 +110,9 @@ impl<S> Measurements for View<'_, '_, S> {
     }
     fn carries(&self) -> bool {
         self.carries
+    }
+    fn ticket_waits(&self) -> Option<u64> {
+        self.waits.then(|| self.workers[self.worker].ticket_waits)
     }
     fn now(&self) -> u64 {
         self.now

@@ -15,6 +15,7 @@
 //! A blind firing pushes at most one item to a dynamic output. Beyond that the engine spills, which is not modelled.
 
 use crate::origins::Origins;
+use crate::turns::{Firing, Turns};
 use crate::{Model, NodeModel};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
@@ -48,6 +49,15 @@ impl Channel {
         }
         self.capacity - self.items - self.popped - self.reserved
     }
+
+    /// Publishes `n` items of a worker.
+    fn push(&mut self, n: usize, worker: Option<WorkerId>) {
+        self.published += n as u64;
+        if !self.abandoned {
+            self.items += n;
+            self.origins.push(n, worker);
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -65,6 +75,8 @@ struct Node {
     wait: Wait,
     /// Whether a neighbour has ended since the latest activation.
     alert: bool,
+    /// Present if its firings wait for their tickets.
+    turns: Option<Turns>,
 }
 
 /// The condition under which a blind node becomes claimable.
@@ -98,6 +110,14 @@ pub(crate) struct Claim {
     pub(crate) foreign: u64,
 }
 
+/// The answer to a computed firing that wants to leave.
+pub(crate) enum Answer {
+    /// It has left all outputs, or waits for its ticket or room, with all that it may publish published.
+    Left(Firing),
+    Waits(Firing),
+    Full(Firing, ChannelId),
+}
+
 /// Why a node cannot fire now.
 enum Lack {
     /// The channel has fewer items than this number.
@@ -121,7 +141,13 @@ pub(crate) struct World<'m> {
 }
 
 impl<'m> World<'m> {
-    pub(crate) fn new(model: &'m Model, capacities: &[usize], window: usize, foresight: bool) -> World<'m> {
+    /// The world of a model at the start. With `waits`, firings of parallel nodes wait for their tickets.
+    pub(crate) fn new(
+        model: &'m Model,
+        capacities: &[usize],
+        window: usize,
+        (foresight, waits): (bool, bool),
+    ) -> World<'m> {
         let channel = |id: ChannelId| {
             let initial = model.graph.channel(id).link().initial();
             let mut origins = Origins::default();
@@ -138,7 +164,10 @@ impl<'m> World<'m> {
                 remote: 0,
             }
         };
-        let nodes: Vec<Node> = model.graph.node_ids().map(|_| Node::default()).collect();
+        let turns = |id: NodeId| Turns::new(model.graph.node(id).outputs().len());
+        let node =
+            |id| Node { turns: (waits && model.is_parallel(id)).then(|| turns(id)), ..Node::default() };
+        let nodes: Vec<Node> = model.graph.node_ids().map(node).collect();
         World {
             channels: model.graph.channel_ids().map(channel).collect(),
             window,
@@ -205,7 +234,15 @@ impl<'m> World<'m> {
     pub(crate) fn claimable(&self, id: NodeId) -> bool {
         let node = &self.nodes[id.index()];
         let dedicated = self.graph().node(id).blocking();
-        if dedicated || node.ended || self.is_held(id) || node.window.len() >= self.window {
+        if dedicated || node.ended || self.is_held(id) {
+            return false;
+        }
+        if let Some(turns) = &node.turns
+            && !turns.queue.is_empty()
+        {
+            return turns.ports().any(|port| self.full_at(id, port).is_none());
+        }
+        if node.window.len() >= self.window {
             return false;
         }
         if self.is_blind(id) {
@@ -221,6 +258,11 @@ impl<'m> World<'m> {
     /// What keeps a node from firing, if that is a channel: see [`thalweg_policy::Host::lack`].
     pub(crate) fn lack_of(&self, id: NodeId) -> Option<Event> {
         let node = &self.nodes[id.index()];
+        if let Some(turns) = &node.turns
+            && !turns.queue.is_empty()
+        {
+            return turns.ports().find_map(|port| self.full_at(id, port)).map(Event::Full);
+        }
         let waits = self.graph().node(id).blocking() || node.ended || node.window.len() >= self.window;
         if waits || self.is_held(id) {
             return None;
@@ -238,6 +280,71 @@ impl<'m> World<'m> {
             Lack::Room(channel, _) => Some(Event::Full(channel)),
             Lack::End => None,
         }
+    }
+
+    /// The channel of an output on which the firing whose turn it is waits for room, if it does.
+    fn full_at(&self, id: NodeId, (port, run, is_queued): (usize, u64, bool)) -> Option<ChannelId> {
+        let (node, channel) = (&self.nodes[id.index()], self.output(id, port));
+        let left = &node.window[(run - node.published) as usize].pushes[port];
+        (is_queued && *left > 0 && self.channels[channel.index()].room() == 0).then_some(channel)
+    }
+
+    /// The channel of an output.
+    fn output(&self, id: NodeId, port: usize) -> ChannelId {
+        self.graph().node(id).outputs()[port].channel().expect("models connect all ports")
+    }
+
+    /// Whether the firings of a node wait for their tickets.
+    pub(crate) fn waits(&self, id: NodeId) -> bool {
+        self.nodes[id.index()].turns.is_some()
+    }
+
+    /// Takes the oldest queued firing of a node.
+    pub(crate) fn take_queued(&mut self, id: NodeId) -> Option<Firing> {
+        self.nodes[id.index()].turns.as_mut()?.queue.pop_front()
+    }
+
+    /// Queues a firing.
+    pub(crate) fn queue(&mut self, id: NodeId, firing: Firing) {
+        self.turns(id).queue.push_back(firing);
+    }
+
+    /// Exchanges a firing whose turn it is not.
+    pub(crate) fn exchange(&mut self, id: NodeId, firing: Firing) -> Firing {
+        self.turns(id).exchange(firing)
+    }
+
+    fn turns(&mut self, id: NodeId) -> &mut Turns {
+        self.nodes[id.index()].turns.as_mut().expect("its firings wait")
+    }
+
+    /// Lets a computed firing leave as far as it can.
+    pub(crate) fn ask(&mut self, id: NodeId, mut firing: Firing) -> Answer {
+        while firing.port < self.turns(id).turn.len() {
+            if self.turns(id).turn[firing.port] != firing.run {
+                return Answer::Waits(firing);
+            }
+            let (channel, at) = (self.output(id, firing.port), firing.run - self.nodes[id.index()].published);
+            let run = &mut self.nodes[id.index()].window[at as usize];
+            let (left, worker) = (&mut run.pushes[firing.port], run.worker);
+            let to = &mut self.channels[channel.index()];
+            let now = to.room().min(*left);
+            *left -= now;
+            to.push(now, worker);
+            if *left > 0 {
+                return Answer::Full(firing, channel);
+            }
+            self.turns(id).turn[firing.port] += 1;
+            firing.port += 1;
+        }
+        let node = &mut self.nodes[id.index()];
+        let turns = node.turns.as_ref().expect("its firings wait");
+        let left = turns.turn.iter().copied().min().unwrap_or(u64::MAX);
+        while node.published < left && node.window.front().is_some_and(|run| run.done) {
+            node.window.pop_front();
+            node.published += 1;
+        }
+        Answer::Left(firing)
     }
 
     fn is_met(&self, wait: Wait) -> bool {
@@ -312,6 +419,7 @@ impl<'m> World<'m> {
         if node.window.len() >= self.window {
             return Err(Event::Waiting);
         }
+        let max = if node.turns.is_some() { 1 } else { max };
         let mut tally = Tally::new(&self.model.nodes[id.index()]);
         let (mut firings, mut lack) = (0, None);
         while firings < max && lack.is_none() {
@@ -360,7 +468,8 @@ impl<'m> World<'m> {
                 }
             }
         }
-        if empty.is_some() {
+        // A firing that waits for its ticket waits for room once it is computed.
+        if empty.is_some() || self.waits(id) {
             return empty;
         }
         self.lack_of_room(id, tally, ticket)
@@ -390,7 +499,8 @@ impl<'m> World<'m> {
             channel.remote += remote;
             foreign += remote;
         }
-        for (port, n) in self.graph().node(id).outputs().iter().zip(&tally.pushes) {
+        let reserves = !self.waits(id);
+        for (port, n) in self.graph().node(id).outputs().iter().zip(&tally.pushes).filter(|_| reserves) {
             self.channels[port.channel().expect("connected").index()].reserved += n;
         }
         let node = &mut self.nodes[id.index()];
@@ -410,6 +520,9 @@ impl<'m> World<'m> {
         for (port, n) in self.model.graph.node(id).inputs().iter().zip(&node.window[index].pops) {
             self.channels[port.channel().expect("connected").index()].popped -= n;
         }
+        if node.turns.is_some() {
+            return; // it leaves by itself
+        }
         while node.window.front().is_some_and(|run| run.done)
             && let Some(run) = node.window.pop_front()
         {
@@ -417,11 +530,7 @@ impl<'m> World<'m> {
             for (port, n) in self.model.graph.node(id).outputs().iter().zip(run.pushes) {
                 let channel = &mut self.channels[port.channel().expect("connected").index()];
                 channel.reserved -= n;
-                channel.published += n as u64;
-                if !channel.abandoned {
-                    channel.items += n;
-                    channel.origins.push(n, run.worker);
-                }
+                channel.push(n, run.worker);
             }
         }
     }
@@ -489,7 +598,7 @@ mod tests {
     /// The world of a model with its own capacities.
     fn world(model: &Model, window: usize) -> World<'_> {
         let capacities: Vec<usize> = model.graph.channel_ids().map(|id| model.capacity_of(id)).collect();
-        World::new(model, &capacities, window, true)
+        World::new(model, &capacities, window, (true, false))
     }
 
     /// The world of a farm after the source has published `items`.

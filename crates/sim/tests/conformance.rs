@@ -108,6 +108,27 @@ fn all_firings_happen_under_every_policy() {
 }
 
 #[test]
+fn firings_that_wait_for_their_tickets_are_the_same() {
+    let firings: Vec<Vec<u64>> =
+        shapes::all().iter().map(|(_, model)| expected_firings(&model.clone().capacity(1000))).collect();
+    let shape_of = |shape: &str| shapes::all().iter().position(|(name, _)| *name == shape).unwrap();
+    let stalled = Mutex::new(0);
+    everywhere(|name, shape, model, settings| {
+        let report = play(name, model, Settings { ticket_wait: 10, ..settings });
+        assert_eq!(report.firings, firings[shape_of(shape)], "{name} on {shape}, {settings:?}");
+        let stall: u64 = report.stall.iter().sum();
+        assert!(
+            settings.workers > 1 || name == "pools" || stall == 0,
+            "{name} on {shape}: one worker stalls"
+        );
+        *stalled.lock().unwrap() += stall;
+        let plain = play(name, model, settings);
+        assert!(plain.stall.iter().all(|stall| *stall == 0));
+    });
+    assert!(stalled.into_inner().unwrap() > 0);
+}
+
+#[test]
 fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
         for (shape, model) in models(name) {

@@ -17,6 +17,7 @@ pub const FREE: Settings = Settings {
     slice: 64,
     run: 16,
     window: 0,
+    ticket_wait: 0,
     foresight: true,
     steps: 100_000_000,
 };
