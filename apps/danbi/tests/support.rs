@@ -6,7 +6,7 @@ use thalweg::{Options, Output};
 /// The policies of the DANBI paper's Figure 3, and the default one.
 const POLICIES: [&str; 5] = ["random", "qes", "pss", "prs", "auto"];
 
-/// Asserts that a graph has this result under every policy, on 1, 2 and 8 threads.
+/// Asserts that a graph has this result under every policy, on 1, 2 and 8 threads, also if firings wait for their tickets.
 pub fn assert_everywhere<'env, T, R>(
     expected: &R,
     graph: impl Fn() -> Output<'env, T>,
@@ -17,8 +17,14 @@ pub fn assert_everywhere<'env, T, R>(
     for policy in POLICIES {
         for threads in [1, 2, 8] {
             let options = Options::new().policy(policy).threads(threads);
-            let value = graph().run_with(&options).expect("a run").into_value();
-            assert!(result(value) == *expected, "another result under {policy} on {threads} threads");
+            for (tickets, options) in [("do not wait", options.clone()), ("wait", options.wait_for_tickets())]
+            {
+                let value = graph().run_with(&options).expect("a run").into_value();
+                assert!(
+                    result(value) == *expected,
+                    "another result under {policy} on {threads} threads where firings {tickets}"
+                );
+            }
         }
     }
 }

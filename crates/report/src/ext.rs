@@ -56,13 +56,14 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | `format`, `version` | `"thalweg-report"`, 4 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
     /// | `dilation`, `notes` | likewise, where they exist |
+    /// | `tickets`, where firings waited for their tickets | the fields of [`TicketReport`](thalweg_trace::TicketReport) |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |
     /// | of a node, where they exist | `split` or `join`, its weights as an array or `"duplicate"`; `span`, its place in a source text as file, first byte and end; `prework`, whether its first firing differs although no port says so |
     /// | `graph.messages` | `from` and `to` of nodes that send messages to another, by index; left out where there are none |
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
-    /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](thalweg_trace::WorkerReport) |
+    /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](thalweg_trace::WorkerReport); `stall_ns` where it is not 0 |
     /// | `nodes` | an entry for each node of the graph: its name as `node`, and the fields of [`NodeReport`](thalweg_trace::NodeReport) |
     /// | of a node, where they exist | `waits`, the fields of [`NodeWaits`](thalweg_trace::NodeWaits); `service`, the distributions `activation` and `firing`, each with its samples, its sums in ns and ns² and its buckets |
     /// | of a node that executed loops or task graphs | `jobs`, an entry for each member: the fields of [`MemberCounts`](thalweg_trace::MemberCounts) |

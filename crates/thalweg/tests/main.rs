@@ -53,5 +53,6 @@ mod scratch;
 mod small_jobs;
 mod snapshots;
 mod splits;
+mod tickets;
 mod tokens;
 mod work_lists;

@@ -3,7 +3,8 @@
 //!
 //! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback and early ends. In a
 //! third of the graphs, the items of a sink are grouped by key too, and the groups are those of the sequential interpreter.
-//! Runs use every policy, 1 to 16 threads, tiny and default channels, yields and slow nodes. Some runs have a byte
+//! Runs use every policy, 1 to 16 threads, tiny and default channels, yields and slow nodes. In a third of the runs firings
+//! wait for their tickets. Some runs have a byte
 //! budget; if it is too small, the run fails with that cause, after a prefix of the right result. In every run, no
 //! item is lost or dropped twice.
 //!

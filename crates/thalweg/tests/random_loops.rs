@@ -18,7 +18,7 @@ use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Report};
 
-/// Any policy, 1, 2, 4 or 8 threads, at times a thread for each node.
+/// Any policy, 1, 2, 4 or 8 threads, at times a thread for each node, or firings that wait for their tickets.
 fn options() -> impl Strategy<Value = Options> {
     let names: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     let threads = prop::sample::select(vec![1usize, 2, 4, 8]);
@@ -27,7 +27,11 @@ fn options() -> impl Strategy<Value = Options> {
         |(policy, threads, seed, run, own)| {
             let options = Options::new().policy(policy).threads(threads).seed(seed);
             let options = run.into_iter().fold(options, Options::claim_length);
-            if own == 0 { options.thread_per_node() } else { options }
+            match own {
+                0 => options.thread_per_node(),
+                1..7 => options.wait_for_tickets(),
+                _ => options,
+            }
         },
     )
 }

@@ -34,7 +34,7 @@ mod waits;
 
 pub use counts::{Counts, MemberCounts};
 pub use distribution::Distribution;
-pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport};
+pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, TicketReport, WorkerReport};
 pub use report::Report;
 pub use snapshot::{ChannelSnapshot, NodeRate, NodeSnapshot, NodeStatus, Rates, Snapshot};
 pub use timeline::{Ended, Event, Timeline, Track, What};

@@ -15,7 +15,7 @@ data! {
     pub struct WorkerReport {
         /// Time in the code of nodes.
         copy application: Duration, application_mut;
-        /// Time in claims and publications of items.
+        /// Time in claims and publications of items, with the waits of firings for their tickets ([`WorkerReport::stall`]).
         copy queue: Duration, queue_mut;
         /// Time in the policy, choosing the next node.
         copy scheduler: Duration, scheduler_mut;
@@ -36,6 +36,10 @@ data! {
         /// The part of `scheduler` in tries to steal from the queues of other workers. Those of a worker without work are a part
         /// of `idle`, and are not counted here.
         copy stealing: Duration, stealing_mut;
+        /// The part of `queue` in which the worker had only firings whose turn to publish it was not: DANBI's category *stall*.
+        /// Zero unless the run's options let firings wait for their tickets, since a worker then leaves a firing that cannot
+        /// be published yet, and goes on.
+        copy stall: Duration, stall_mut;
         /// Tries to steal a node from the queue of another worker.
         copy steal_attempts: u64, steal_attempts_mut;
         /// Nodes stolen from the queues of other workers.
@@ -62,16 +66,32 @@ impl WorkerReport {
 
     /// The time in the five categories of DANBI's Figure 4, in the order of [`WorkerReport::WITH_KERNEL`].
     ///
-    /// Its *stall* is the time in which a thread waits for its turn to commit. It is 0 by construction here: a worker
-    /// that cannot commit leaves its ticket in the reorder window. The kernel's time is also part of the others. What
-    /// has no name there is missing: `idle` and `preempted`.
+    /// Its *queue* is without the *stall*, the time in which a worker waits for its turn to publish ([`WorkerReport::stall`]).
+    /// The kernel's time is also part of the others. What has no name there is missing: `idle` and `preempted`.
     pub fn with_kernel(&self) -> [Duration; 5] {
-        [self.application, self.queue, self.scheduler, Duration::ZERO, self.kernel]
+        [self.application, self.queue.saturating_sub(self.stall), self.scheduler, self.stall, self.kernel]
     }
 
     /// The worker's lifetime: the sum of the five categories.
     pub fn total(&self) -> Duration {
         self.categories().iter().sum()
+    }
+}
+
+data! {
+    /// How the firings of a run have waited for their tickets, where its options asked for that.
+    #[derive(Clone, Copy, Default, Debug, PartialEq)]
+    pub struct TicketReport {
+        /// Waits: each is an exchange of a firing whose turn it is not for another one, or a second look at it. In a dilated run
+        /// as many as the paper's runtime would have made in the time.
+        copy waits: u64, waits_mut;
+        /// Firings that were suspended, since an output was full.
+        copy suspensions: u64, suspensions_mut;
+        /// The mean number of workers and suspended firings together, whenever a firing was suspended: the user-level threads of
+        /// DANBI's Figure 6. The number of workers if none was.
+        copy mean_under_way: f64, mean_under_way_mut;
+        /// The maximum number of workers and suspended firings together.
+        copy max_under_way: u64, max_under_way_mut;
     }
 }
 

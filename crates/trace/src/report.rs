@@ -1,6 +1,6 @@
 //! The report of a run.
 
-use crate::{ChannelReport, Counts, Growth, NodeReport, Timeline, WorkerReport};
+use crate::{ChannelReport, Counts, Growth, NodeReport, TicketReport, Timeline, WorkerReport};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId, data};
@@ -21,6 +21,8 @@ data! {
         /// How many times as long as its processor time each claim lasted, if the run was dilated. Then all times of the report are
         /// dilated, but for those of the queue, the scheduler and the operating system.
         copy dilation: Option<u32>, dilation_mut;
+        /// How firings have waited for their tickets, if they did.
+        copy tickets: Option<TicketReport>, tickets_mut;
         /// Wall time from start to end of the run.
         copy wall: Duration, wall_mut;
         /// The workers, by index.
@@ -53,6 +55,7 @@ impl Report {
             threads,
             plan: None,
             dilation: None,
+            tickets: None,
             wall: Duration::ZERO,
             workers: vec![WorkerReport::default(); threads],
             nodes: vec![NodeReport::default(); graph.nodes().len()],
@@ -70,6 +73,17 @@ impl Report {
     /// The dilation of the run's time in words, if it was dilated.
     pub fn dilated(&self) -> Option<String> {
         self.dilation.map(|scale| format!("time dilated {scale} times"))
+    }
+
+    /// How the run's firings have waited for their tickets, in words, if they did.
+    pub fn ticket_waits(&self) -> Option<String> {
+        self.tickets.map(|tickets| {
+            format!(
+                "firings waited for their tickets: {} waits, {} suspended for lack of room, workers and suspended firings \
+                 {:.1} in the mean and {} at most",
+                tickets.waits, tickets.suspensions, tickets.mean_under_way, tickets.max_under_way
+            )
+        })
     }
 
     /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.

@@ -54,11 +54,13 @@ impl Report {
     fn write_with_kernel(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shares =
             WorkerReport::WITH_KERNEL.iter().zip(self.with_kernel()).map(|(name, share)| match *name {
-                "stall" => "stall 0 % by construction".to_owned(),
+                "stall" if self.tickets.is_none() => "stall 0 % by construction".to_owned(),
                 name => format!("{name} {}", units::percent(share)),
             });
         let shares = shares.collect::<Vec<_>>().join(", ");
-        writeln!(f, "with the system's part: {shares} (counted in ticks: 0 in short runs)\n")
+        writeln!(f, "with the system's part: {shares} (counted in ticks: 0 in short runs)")?;
+        self.ticket_waits().map_or(Ok(()), |waits| writeln!(f, "{waits}"))?;
+        writeln!(f)
     }
 
     fn node_table(&self) -> Table {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use thalweg_graph::ChannelId;
 use thalweg_trace::{
     ChannelReport, Counts, Distribution, Growth, Limit, MemberCounts, NodeReport, NodeWaits, Service,
-    WorkerReport,
+    TicketReport, WorkerReport,
 };
 
 /// Declares an entry that has the fields of a part of the report, under their names or others.
@@ -49,12 +49,22 @@ entry!(WorkerEntry of WorkerReport {
     kernel, kernel_mut: Duration;
     #[serde(rename = "stealing_ns", with = "nanos", default, skip_serializing_if = "is_default")]
     stealing, stealing_mut: Duration;
+    #[serde(rename = "stall_ns", with = "nanos", default, skip_serializing_if = "is_default")]
+    stall, stall_mut: Duration;
     activations, activations_mut: u64;
     refused, refused_mut: u64;
     steal_attempts, steal_attempts_mut: u64;
     steals, steals_mut: u64;
     spins, spins_mut: u64;
     parks, parks_mut: u64;
+});
+
+entry!(TicketEntry of TicketReport {
+    waits, waits_mut: u64;
+    suspensions, suspensions_mut: u64;
+    #[serde(deserialize_with = "measure")]
+    mean_under_way, mean_under_way_mut: f64;
+    max_under_way, max_under_way_mut: u64;
 });
 
 entry!(WaitsEntry of NodeWaits {

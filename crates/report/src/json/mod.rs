@@ -37,7 +37,7 @@ pub(crate) use mark::{is_report, is_timeline};
 use crate::predict::Prediction;
 use forms::{Each, nanos};
 use graph::{GraphEntries, GraphLines};
-use measures::{ChannelEntry, GrowthEntry, NodeEntry, WorkerEntry};
+use measures::{ChannelEntry, GrowthEntry, NodeEntry, TicketEntry, WorkerEntry};
 use prediction::PredictionEntry;
 use problem::{Check, Problem};
 use program::{ProgramEntry, ProgramLines};
@@ -47,7 +47,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, without_mark};
 use thalweg_plan::Plan;
-use thalweg_trace::{ChannelReport, Growth, NodeReport, Report};
+use thalweg_trace::{ChannelReport, Growth, NodeReport, Report, TicketReport};
 
 /// The mark of the format: it distinguishes a report from other JSON.
 const FORMAT: &str = "thalweg-report";
@@ -68,6 +68,8 @@ struct Written<'r, Workers, Nodes, Channels, Growths> {
     notes: &'r [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     dilation: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tickets: Option<TicketEntry>,
     #[serde(rename = "wall_ns", with = "nanos")]
     wall: Duration,
     searches: u64,
@@ -94,6 +96,7 @@ struct File<'d> {
     #[serde(default)]
     notes: Vec<String>,
     dilation: Option<u32>,
+    tickets: Option<TicketEntry>,
     #[serde(rename = "wall_ns", with = "nanos")]
     wall: Duration,
     searches: u64,
@@ -124,6 +127,7 @@ pub(crate) fn write(report: &Report) -> String {
         plan: report.plan().map(|plan| plan.to_string()),
         notes: report.notes(),
         dilation: report.dilation(),
+        tickets: report.tickets().as_ref().map(TicketEntry::from),
         wall: report.wall(),
         searches: report.searches(),
         partitions: report.partitions(),
@@ -164,6 +168,7 @@ impl File<'_> {
         *report.program_mut() = program.map_err(|problem| problem.within("program"))?;
         *report.notes_mut() = self.notes;
         *report.dilation_mut() = self.dilation;
+        *report.tickets_mut() = self.tickets.map(TicketReport::from);
         *report.wall_mut() = self.wall;
         *report.searches_mut() = self.searches;
         *report.partitions_mut() = self.partitions;

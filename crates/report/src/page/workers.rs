@@ -1,6 +1,7 @@
 //! The section about the workers: where their time went.
 
 use super::bars::{Part, bar, legend};
+use super::escape::Text;
 use super::put;
 use super::table::{Cell, ROWS, left_out, table};
 use std::time::Duration;
@@ -72,9 +73,14 @@ fn with_kernel(out: &mut String, report: &Report) {
         },
     );
     table(out, "Time with the operating system’s part", &["category", "#time", "#of all"], rows);
-    out.push_str(
-        "<p class=\"quiet\">Stall is 0 by construction: no worker waits for its turn to commit. The time in the kernel \
-         of the operating system is also part of the others; the operating system counts it in ticks of up to 10 ms, so it \
-         is 0 in many short runs.</p></details>\n",
+    let stall = match report.ticket_waits() {
+        None => "Stall is 0 by construction: no worker waits for its turn to commit.".to_owned(),
+        Some(waits) => format!("Stall is also part of the queue’s time above; {waits}."),
+    };
+    put!(
+        out,
+        "<p class=\"quiet\">{} The time in the kernel of the operating system is also part of the others; the operating \
+         system counts it in ticks of up to 10 ms, so it is 0 in many short runs.</p></details>\n",
+        Text(&stall)
     );
 }

@@ -13,7 +13,7 @@ use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId
 use thalweg_plan::{Division, HandOver, Plan, Program, Unit, Units, Wishes};
 use thalweg_trace::{
     ChannelReport, Counts, Distribution, Growth, Limit, MemberCounts, NodeReport, NodeWaits, Report, Service,
-    WorkerReport,
+    TicketReport, WorkerReport,
 };
 
 /// A report whose document has every field of the format: settings of nodes and channels, all rates, a growth.
@@ -92,6 +92,11 @@ fn measured(graph: GraphData) -> Report {
     report.growths_mut().push(Growth::new(ChannelId(0), Limit::Bytes, 4096, 8192, Duration::from_nanos(6)));
     (*report.searches_mut(), *report.partitions_mut()) = (next(), next());
     *report.dilation_mut() = Some(40);
+    *report.workers_mut()[1].stall_mut() = Duration::from_nanos(1234);
+    let mut tickets = TicketReport::default();
+    (*tickets.waits_mut(), *tickets.suspensions_mut()) = (31, 17);
+    (*tickets.mean_under_way_mut(), *tickets.max_under_way_mut()) = (2.5, 4);
+    *report.tickets_mut() = Some(tickets);
     let wishes = Wishes::default().threads(2).policy("prs:C=1000");
     *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
     *report.program_mut() = Some(Arc::new(program()));
@@ -273,7 +278,7 @@ fn any_link() -> impl Strategy<Value = Link> {
 }
 
 fn any_worker() -> impl Strategy<Value = WorkerReport> {
-    (any::<[u64; 7]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
+    (any::<[u64; 8]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
         let mut worker = WorkerReport::default();
         [
             *worker.application_mut(),
@@ -283,6 +288,7 @@ fn any_worker() -> impl Strategy<Value = WorkerReport> {
             *worker.preempted_mut(),
             *worker.kernel_mut(),
             *worker.stealing_mut(),
+            *worker.stall_mut(),
         ] = times.map(Duration::from_nanos);
         [
             *worker.activations_mut(),

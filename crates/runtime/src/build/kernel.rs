@@ -324,9 +324,11 @@ where
         let mut draft = shared.draft();
         let Attached { ins, outs, streams, .. } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
-            let MakeNode { tickets, retired, weighed, held, owned, unordered, workers, tallies, .. } = make;
+            let MakeNode {
+                tickets, retired, weighed, held, owned, unordered, waits, workers, tallies, ..
+            } = make;
             let retired = retired.expect("made for a parallel node");
-            let limits = NodeLimits { tickets, weighed, held, owned, workers, unordered };
+            let limits = NodeLimits { tickets, weighed, held, owned, workers, unordered, waits };
             Box::new(Parallel::new(ins(), outs(), code, frame, retired, limits, tallies))
         })));
         streams

@@ -45,6 +45,8 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) kept: usize,
     /// A parallel node publishes in any order.
     pub(crate) unordered: bool,
+    /// The firings of a parallel node wait for their tickets.
+    pub(crate) waits: bool,
     /// The greatest number of workers that may fire a parallel node at the same time.
     pub(crate) workers: Option<u32>,
     /// The tallies of a parallel node, in the order of their outputs.

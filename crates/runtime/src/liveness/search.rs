@@ -225,6 +225,7 @@ fn was_active(net: &Net<'_>, node: NodeId) -> bool {
 fn waits(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let waits = match cell.state.wait.read() {
+        _ if cell.state.has_waiting() => true,
         Waiting::Never | Waiting::Foreign | Waiting::Timed { .. } => false,
         // A node of static rates may lack something that its wait word does not name: see `Net::missing`.
         Waiting::Ready => !cell.needs.is_empty(),
@@ -236,7 +237,8 @@ fn waits(net: &Net<'_>, node: NodeId) -> bool {
 /// Whether an activation of the node would do nothing. Exact if the caller holds the node's claim; otherwise a hint.
 pub(crate) fn rests(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
-    let claimable = cell.state.satisfied(net, node) && net.missing(node).is_none();
+    let claimable =
+        cell.state.satisfied(net, node) && net.missing(node).is_none() && !cell.state.has_waiting();
     cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)
 }
 

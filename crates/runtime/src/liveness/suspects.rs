@@ -16,13 +16,13 @@
 //!
 //! ```text
 //!   worker that searches (`still_waits`)      worker that activates the node
-//!   1. suspected := false                     1. sets the wait word
+//!   1. suspected := false                     1. sets the wait word, or queues a firing
 //!   2. fence(SeqCst)                          2. fence(SeqCst) of `ready`, at the end of the activation
-//!   3. reads the wait word; if it waits:      3. reads suspected; if false: notes the node
+//!   3. reads these; if the node waits:        3. reads suspected; if false: notes the node
 //!      suspected := true, keeps the node
 //! ```
 //!
-//! *Why it cannot happen.* If read 3 of the left side misses the wait word, its fence comes first in the order of
+//! *Why it cannot happen.* If read 3 of the left side misses the write, its fence comes first in the order of
 //! fences, so read 3 of the right side sees the flag down. Both may note the node, which costs a search. If the policy
 //! scans, the right side does not fence; the search from all suspects finds a node that is missed so.
 
@@ -95,7 +95,8 @@ fn still_waits(net: &Net<'_>, node: NodeId) -> bool {
     // Before the wait word is read, since otherwise a worker that sets the word in between finds the flag up.
     state.suspected.store(false, Ordering::Relaxed);
     fence(Ordering::SeqCst); // pairs with the fence of `ready`: see the module
-    let waits = matches!(state.wait.read(), Waiting::Room { .. } | Waiting::Bytes { .. });
+    let waits =
+        state.has_waiting() || matches!(state.wait.read(), Waiting::Room { .. } | Waiting::Bytes { .. });
     if waits {
         state.suspected.store(true, Ordering::Relaxed);
     }

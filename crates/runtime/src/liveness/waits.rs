@@ -8,6 +8,7 @@
 //! | lacks room, or bytes, on a channel | one, to the channel's consumer |
 //! | waits for any of several inputs (a merge) | one for each of these inputs, to its producer (`any`) |
 //! | is parallel, and publications are stuck | also one for each such output, to its consumer |
+//! | is parallel, and firings are queued that wait for their tickets or for room | only one for each output of which a publication is stuck, to its consumer |
 //! | is parallel, and the oldest ticket is suspended for lack of room | also one to the consumer of that output |
 //! | waits for a ticket or a foreign future, or has an alarm set (`batch_timeout`), is claimable, or has ended | none |
 //!
@@ -31,8 +32,7 @@
 
 use crate::error::{BlockedNode, ChannelRoom, Deadlock, UnreadInput};
 use crate::liveness::starve::{Unread, is_firm, remains_in};
-use crate::net::{Need, Net, UNSTUCK, Waiting};
-use crate::sync::Ordering;
+use crate::net::{Need, Net, Waiting};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, NodeId};
 
@@ -84,8 +84,10 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         });
         edges = missing.into_iter().collect();
     }
-    let stuck = cell.state.stuck().iter().zip(net.outputs(node));
-    edges.extend(stuck.filter(|(s, _)| s.load(Ordering::Relaxed) != UNSTUCK).map(|(_, c)| room(*c)));
+    if cell.state.has_waiting() {
+        edges.clear(); // it issues no ticket, whatever its wait word says
+    }
+    edges.extend(net.stuck_outputs(node).map(room));
     edges.extend(cell.state.held_by(net, node).map(room));
     edges
 }

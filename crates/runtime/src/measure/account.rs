@@ -2,7 +2,8 @@
 //!
 //! | category | time | measured |
 //! |---|---|---|
-//! | application, queue, scheduler | in activations, and between two of them | the proportions in the sampled activations, applied to the busy time of all |
+//! | application, queue, scheduler | in activations, and between two of them, without stalls | the proportions in the sampled activations, applied to the busy time of all |
+//! | queue | of it, stalls: the waits of firings for their tickets | two stamps for each stall ([`tickets`](super::tickets)) |
 //! | idle | spinning and parked | two stamps for each idle period |
 //! | preempted | off the core | wall time less parked time less the thread's processor time; the other categories lose as much, in proportion |
 //!
@@ -12,9 +13,10 @@
 
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::cpu_time::Measurement;
-use crate::measure::dilation::Totals;
+use crate::measure::dilation;
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
+use crate::measure::tickets;
 use std::time::{Duration, Instant};
 use thalweg_graph::NodeId;
 use thalweg_trace::{Service, WorkerReport};
@@ -31,7 +33,7 @@ pub(crate) struct DedicatedAccount {
 /// The times and counts of one worker.
 #[derive(Debug)]
 pub(crate) struct Account {
-    /// Time in stamped activations.
+    /// Time in stamped activations, without stalls.
     pub(crate) busy: Ticks,
     /// Time without work, parked or spinning.
     pub(crate) idle: Ticks,
@@ -57,7 +59,9 @@ pub(crate) struct Account {
     /// The worker's timeline, if the run records one.
     pub(crate) recorder: Option<Recorder>,
     /// The claims of a dilated run.
-    pub(crate) dilation: Totals,
+    pub(crate) dilation: dilation::Totals,
+    /// The waits of its firings for their tickets.
+    pub(crate) tickets: tickets::Totals,
     /// The start, on the clock and in processor time of the worker's thread.
     started: Option<(Instant, Measurement)>,
     /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
@@ -83,7 +87,8 @@ impl Account {
             stealing: 0,
             services: Services::default(),
             recorder: None,
-            dilation: Totals::default(),
+            dilation: dilation::Totals::default(),
+            tickets: tickets::Totals::default(),
             started: None,
             off_cpu: Duration::ZERO,
             kernel: Duration::ZERO,
@@ -114,7 +119,7 @@ impl Account {
     /// the thread's processor time.
     pub(crate) fn finish(&mut self) {
         if let Some((start, cpu)) = self.started {
-            let parked = Scale::now().duration(self.parked + self.dilation.slept);
+            let parked = Scale::now().duration(self.parked + self.dilation.slept + self.tickets.slept);
             let wanted = start.elapsed().saturating_sub(parked);
             let cpu = cpu.elapsed();
             (self.off_cpu, self.kernel) = (wanted.saturating_sub(cpu.total), cpu.kernel);
@@ -136,17 +141,21 @@ impl Account {
     /// The account as the report has it. Without samples all busy time counts as the application's.
     pub(crate) fn report(&self, scale: Scale) -> WorkerReport {
         let total: Ticks = self.samples.iter().sum();
-        let [busy, idle, parked] = [self.busy, self.idle, self.parked].map(|ticks| scale.duration(ticks));
-        let spun = idle.saturating_sub(parked);
+        let tickets::Totals { stalled, slept, .. } = self.tickets;
+        let times = [self.busy, self.idle, self.parked, stalled, slept];
+        let [busy, idle, parked, stalled, slept] = times.map(|ticks| scale.duration(ticks));
+        let (spun, waited) = (idle.saturating_sub(parked), stalled.saturating_sub(slept));
         // Preemption takes the time of activations and of spinning in proportion.
-        let awake = (busy + spun).as_secs_f64();
+        let awake = (busy + spun + waited).as_secs_f64();
         let kept = if awake > 0.0 { (1.0 - self.off_cpu.as_secs_f64() / awake).max(0.0) } else { 1.0 };
         let on_cpu = busy.mul_f64(kept);
         let of = |sample: Ticks| on_cpu.mul_f64(sample as f64 / total.max(1) as f64);
         let part = |i: usize| if total == 0 && i == 0 { on_cpu } else { of(self.samples[i]) };
         let mut report = WorkerReport::default();
+        let stall = slept.min(stalled) + waited.mul_f64(kept);
         (*report.application_mut(), *report.queue_mut(), *report.scheduler_mut()) =
-            (part(0), part(1), part(2));
+            (part(0), part(1) + stall, part(2));
+        *report.stall_mut() = stall;
         (*report.idle_mut(), *report.preempted_mut()) = (parked.min(idle) + spun.mul_f64(kept), self.off_cpu);
         *report.stealing_mut() = of(self.stealing);
         (*report.activations_mut(), *report.refused_mut()) = (self.activations, self.refused);

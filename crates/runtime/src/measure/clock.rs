@@ -201,6 +201,11 @@ impl Laps {
         self.last += slept;
     }
 
+    /// Leaves a stall that has just ended out of the laps: it is measured for itself.
+    pub(crate) fn leave_out_stall(&mut self, stalled: Ticks) {
+        self.last += stalled;
+    }
+
     /// The maximum number of firings of the next run, which would be `limit` in an activation without laps. The second run
     /// is measured: caches are warm by then. It has one firing, if that takes so long (`single`) that
     /// its stamps do not disturb it.

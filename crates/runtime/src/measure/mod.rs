@@ -7,6 +7,7 @@
 //! | [`sampler`] | nothing: it chooses the activations that are measured more closely |
 //! | [`service`] | how long a node's activations and firings take |
 //! | [`dilation`] | claims that last longer than they compute, by request |
+//! | [`tickets`] | how long firings wait for their tickets, by request |
 //! | [`waits`] | how long a node waits, and for what |
 //! | [`occupancy`] | how many items channels hold, over time |
 //! | [`recorder`] | what each thread does, and when, for a timeline |
@@ -23,4 +24,5 @@ pub(crate) mod recorder;
 pub(crate) mod recorder;
 pub(crate) mod sampler;
 pub(crate) mod service;
+pub(crate) mod tickets;
 pub(crate) mod waits;

@@ -196,6 +196,7 @@ fn run(dedicated: NodeId) {
         recorder: None,
         pinned_first: false,
         now: 0,
+        ticket_waits: None,
         carries: false,
         starting: false,
     };

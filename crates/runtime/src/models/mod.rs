@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`claim`] | `node::claim` |
 //! | [`window`] | `node::window`, with the loops of `node::parallel`, `node::publish` and `node::suspend` |
+//! | [`turns`] | `node::turns`, with the loops of `node::wait` |
 //! | [`mark`] | the marks of cursors (`channel`), with `Meter` and `PushPort` |
 //! | [`ring`], [`lent`] | `channel`, `channel::lent` |
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
@@ -48,13 +49,20 @@ mod search;
 mod shares;
 mod sleep;
 mod team;
+mod turns;
 mod window;
 mod world;
 
 /// Runs a model with two preemptions unless the environment says otherwise.
 fn check(model: impl Fn() + Send + Sync + 'static) {
+    let bound = loom::model::Builder::new().preemption_bound.unwrap_or(2);
+    check_within(bound, model);
+}
+
+/// Runs a model with this number of preemptions.
+fn check_within(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(2));
+    builder.preemption_bound = Some(preemptions);
     builder.max_branches = 20_000;
     builder.check(model);
 }

@@ -9,12 +9,14 @@
 //! | `turn` | the body of a process | the body, and the thread, for the processes to notify |
 //! | `fired`, `pieces`, `touched_all` | the body | the thread |
 //! | `timed` | the thread, once | the body |
+//! | `tickets` | the body | the thread, for the waits of the firing that has ended, and the time stalled |
 //! | `dilation` | the body | the thread, for the time slept |
 //! | `laps` | both | the thread, of a sampled activation |
 
 use crate::channel::Marks;
 use crate::measure::clock::Ticks;
 use crate::measure::dilation::Dilation;
+use crate::measure::tickets::TicketWaits;
 use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
@@ -104,6 +106,8 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) was_long: bool,
     /// The dilation of this thread's claims, if the run is dilated.
     pub(crate) dilation: Option<Box<Dilation>>,
+    /// The waits of this thread's firings, where they wait for their tickets.
+    pub(crate) tickets: Option<Box<TicketWaits>>,
     /// This thread's counts of dropped ends, and of all noted drops, when they were last read.
     dropped: u64,
     noted: u64,
@@ -129,6 +133,7 @@ impl<'a> ActivationContext<'a> {
             touched_all: false,
             was_long: false,
             dilation: net.sched.dilation.map(|scale| Box::new(Dilation::new(scale))),
+            tickets: net.sched.suspended.as_ref().map(|_| Box::new(TicketWaits::new(net.sched.dilation))),
             dropped: dropped(),
             noted: notes(),
         }
@@ -252,10 +257,13 @@ impl ActivationContext<'_> {
         slept
     }
 
-    /// Sets the deadline of the run, at which sleeps of dilated claims end.
+    /// Sets the deadline of the run, at which sleeps of dilated claims and stalls end.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         if let Some(dilation) = &mut self.dilation {
             dilation.set_deadline(deadline);
+        }
+        if let Some(tickets) = &mut self.tickets {
+            tickets.set_deadline(deadline);
         }
     }
 

@@ -86,6 +86,9 @@ pub(crate) struct Cells<'env> {
 pub(crate) struct Scheduling {
     /// How many times as long as its processor time a claim lasts, in a dilated run.
     pub(crate) dilation: Option<u32>,
+    /// The number of suspended firings of all kernels, where firings wait for their tickets: those that were queued for lack
+    /// of room, and that no worker has taken since. A statistic.
+    pub(crate) suspended: Option<AtomicUsize>,
     /// Queues of ready nodes, where the policy is notified.
     pub(crate) ready: Ready,
     /// The number of nodes with a body that have not ended. The thread that brings it to 0 ends the run
@@ -157,6 +160,7 @@ impl<'env> Net<'env> {
         Net {
             sched: Scheduling {
                 dilation: None,
+                suspended: None,
                 ready: Ready::new(workers, alone),
                 width: Width::new(plan.threads()),
                 roaming,
@@ -295,7 +299,10 @@ impl<'env> Net<'env> {
         let cell = &self.cells.nodes[node.index()];
         let Some(body) = &cell.body else { return false };
         !cell.state.is_done()
-            && ((cell.state.satisfied(self, node) && !body.is_held() && self.missing(node).is_none())
+            && ((cell.state.satisfied(self, node)
+                && !body.is_held()
+                && self.missing(node).is_none()
+                && !cell.state.has_waiting())
                 || cell.state.unstuck(self, node))
     }
 
@@ -338,12 +345,16 @@ impl<'env> Net<'env> {
     ///
     /// The wait word comes first: it names the first condition, by port, that the latest claim lacked. Until that one
     /// is met, no condition before it changes, since the node alone uses up its items and its room. A node that waits for any
-    /// of several inputs lacks the first of these, as at the end of its activation.
+    /// of several inputs lacks the first of these, as at the end of its activation. A node with queued firings lacks room for the
+    /// first of them.
     pub(crate) fn lack(&self, node: NodeId) -> Option<Event> {
         let cell = &self.cells.nodes[node.index()];
         let held = cell.body.as_ref().is_none_or(|body| cell.kind != Kind::Parallel && body.is_held());
         if cell.dedicated.is_some() || held || cell.state.is_done() {
             return None;
+        }
+        if cell.state.has_waiting() {
+            return self.stuck_outputs(node).next().map(Event::Full);
         }
         if !cell.state.satisfied(self, node) {
             return match cell.state.wait.read() {
@@ -362,6 +373,12 @@ impl<'env> Net<'env> {
             Need::Items(channel, _) => Event::Empty(channel),
             Need::Room(channel, _) => Event::Full(channel),
         })
+    }
+
+    /// The outputs of a parallel node on which a publication waits for room.
+    pub(crate) fn stuck_outputs(&self, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
+        let stuck = self.cells.nodes[node.index()].state.stuck().iter().zip(self.outputs(node));
+        stuck.filter(|(stuck, _)| stuck.load(Ordering::Relaxed) != UNSTUCK).map(|(_, channel)| *channel)
     }
 
     /// Alerts the neighbours: each is activated and checks its channels, whatever it waits for. The caller makes them

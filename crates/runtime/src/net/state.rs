@@ -20,6 +20,7 @@
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
+//! | `waiting` | the worker that queues or takes a firing, under the queue's mutex | `Relaxed` | the fences before a thread examines the node: see `node/turns.rs` |
 //! | `suspended`, `ready`, `held` | the worker that suspends or resumes a ticket | `Relaxed` | the window's `stage`, which is stored after and loaded before, orders the writers; the fences before a thread examines the node order the readers: see `node/suspend.rs` |
 //! | `inside`, `lacked` | each worker that begins or ends an activation; the last one that leaves | `Relaxed` | statistics |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
@@ -114,6 +115,8 @@ struct ParallelState {
     ready: AtomicUsize,
     /// By slot of the window: its ticket is suspended, and not ready.
     held: Box<[AtomicBool]>,
+    /// By output, in runs whose firings wait for their tickets: queued firings that leave by it next. Empty in other runs.
+    waiting: Box<[AtomicUsize]>,
     /// Tickets are published in any order.
     unordered: bool,
     /// Tickets retired. Shared with the node's reorder window, which writes it.
@@ -144,6 +147,7 @@ impl NodeState {
             suspended: AtomicUsize::new(0),
             ready: AtomicUsize::new(0),
             held: (0..tickets).map(|_| AtomicBool::new(false)).collect(),
+            waiting: Box::default(),
             unordered,
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
             unsettled: AtomicBool::new(false),
@@ -152,6 +156,14 @@ impl NodeState {
             lacked: AtomicU64::new(0),
         };
         NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
+    }
+
+    /// The state of a parallel node whose firings wait for their tickets.
+    pub(crate) fn with_waits(mut self) -> NodeState {
+        if let Some(parallel) = &mut self.parallel {
+            parallel.waiting = parallel.stuck.iter().map(|_| AtomicUsize::new(0)).collect();
+        }
+        self
     }
 
     /// The state of a node with `tokens` tokens that no thread has activated.
@@ -440,19 +452,53 @@ impl NodeState {
         (!net.meter(channel).has_room()).then_some(channel)
     }
 
+    /// Counts a firing that is about to be queued, and that leaves by `port` next: see `node/turns.rs`.
+    pub(crate) fn count_waiting(&self, port: usize) {
+        let Some(parallel) = &self.parallel else { return };
+        parallel.waiting[port].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a firing that was taken from the queue.
+    pub(crate) fn count_taken(&self, port: usize) {
+        let Some(parallel) = &self.parallel else { return };
+        parallel.waiting[port].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether firings of a parallel node are queued: then it issues no ticket, whatever its wait word says.
+    #[inline]
+    pub(crate) fn has_waiting(&self) -> bool {
+        let waiting = self.parallel.as_ref().map_or(&[][..], |parallel| &parallel.waiting);
+        waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0)
+    }
+
+    /// Whether a queued firing of a parallel node may leave by its port. `has_room` says whether the head of an output's
+    /// channel has reached a position, or its consumer has left.
+    pub(crate) fn may_leave(&self, has_room: impl Fn(usize, usize) -> bool) -> bool {
+        let Some(parallel) = &self.parallel else { return false };
+        let mut ports = parallel.waiting.iter().zip(&parallel.stuck).enumerate();
+        ports.any(|(port, (waiting, stuck))| {
+            waiting.load(Ordering::Relaxed) > 0 && {
+                let until = stuck.load(Ordering::Relaxed);
+                until == UNSTUCK || has_room(port, until)
+            }
+        })
+    }
+
     /// Whether an activation of a parallel node would do something that its wait word does not show: continue a stuck
-    /// publication or a suspended ticket, or handle what `unsettled` reports.
+    /// publication, a suspended ticket or a queued firing, or handle what `unsettled` reports.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
         let Some(parallel) = &self.parallel else { return false };
         if parallel.unsettled.load(Ordering::Relaxed) || self.may_resume(net, node) {
             return true;
         }
-        parallel.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {
+        let has_room = |port: usize, until: usize| {
+            let meter = net.meter(net.outputs(node)[port]);
+            meter.head() >= until || meter.gone()
+        };
+        let is_unstuck = |(port, stuck): (usize, &AtomicUsize)| {
             let until = stuck.load(Ordering::Relaxed);
-            until != UNSTUCK && {
-                let meter = net.meter(*channel);
-                meter.head() >= until || meter.gone()
-            }
-        })
+            until != UNSTUCK && has_room(port, until)
+        };
+        parallel.stuck.iter().enumerate().any(is_unstuck) || self.may_leave(has_room)
     }
 }

@@ -14,6 +14,9 @@
 //! would prevent claims until it ends. Completed results without room in the channel are those of about one claim for
 //! each worker, since a full channel stops claims.
 //!
+//! A firing that waits for its ticket reserves nothing either, and no claim looks at the room: the firing waits for it once
+//! it is computed ([`turns`](super::turns)).
+//!
 //! # Bytes
 //!
 //! A claim is granted only while the bytes of completed tickets (the weights of weighed items; for others, the memory
@@ -137,7 +140,11 @@ where
             return Err(Event::Waiting);
         }
         let limit = self.affordable(ticket, cx)?;
-        let limit = self.unreserved(front, limit, cx)?;
+        let limit = match self.turns {
+            // A ticket is one firing, which waits for room when it is computed.
+            Some(_) => limit.min(1),
+            None => self.unreserved(front, limit, cx)?,
+        };
         // Inputs before outputs, since a node whose input has ended must end even if its outputs are full.
         let limit = match front.frame {
             None => match front.ins.firings(limit) {
@@ -149,8 +156,8 @@ where
             },
             Some(_) => limit,
         };
-        let room = front.outs.room(limit).and_then(|room| front.tallies.room(room));
-        room.map_err(|lack| lacking(cx, lack))
+        let room = if self.turns.is_some() { Ok(limit) } else { front.outs.room(limit) };
+        room.and_then(|room| front.tallies.room(room)).map_err(|lack| lacking(cx, lack))
     }
 
     /// Counts a ticket that has been issued with this number of firings.

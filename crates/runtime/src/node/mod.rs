@@ -9,6 +9,7 @@
 //! | [`parallel`] | parallel kernels: their state, an activation, the firings of a ticket |
 //! | [`issue`] | how many firings the next ticket gets |
 //! | [`publish`] | how completed tickets get into the channels |
+//! | [`turns`], [`wait`] | how firings that wait for their tickets leave |
 //! | [`window`] | the reorder window of a parallel kernel |
 //! | [`deal`] | the code of `deal`, and the order and the framing function of `interleave` |
 //! | [`scratch`] | the code of `par_map_init` |
@@ -37,6 +38,8 @@ mod sequential;
 mod suspend;
 mod tally;
 mod timed;
+pub(crate) mod turns;
+mod wait;
 pub(crate) mod window;
 
 pub(crate) use batch::BatchFrame;

@@ -12,13 +12,14 @@
 //! ```
 //!
 //! A ticket stands for a run of consecutive firings. The reorder window ([`window`](crate::node::window)) has a slot
-//! for each ticket, and the protocol that passes the slots between workers. A worker never waits for its turn: it
-//! leaves a ticket that cannot be published yet to the next retirement holder.
+//! for each ticket, and the protocol that passes the slots between workers. A worker never waits for its turn, unless the
+//! run's options ask for that: it leaves a ticket that cannot be published yet to the next retirement holder.
 //!
 //! | step | file |
 //! |---|---|
 //! | 1, 6 | [`publish`](super::publish): how results get into the channels, and what happens if there is no room |
 //! | 2 to 4 | [`issue`](super::issue): how many firings a ticket gets |
+//! | 3, 6 in runs whose firings wait for their tickets | [`turns`](super::turns), [`wait`](super::wait): a worker may take a computed firing in place of step 3, and does not settle but waits after step 6 |
 //! | 5 | this file; [`suspend`](super::suspend) for firings that may be interrupted |
 //!
 //! # What each claim guards
@@ -73,6 +74,7 @@ use super::issue::Front;
 use super::pieces::PieceLength;
 use super::publish::{Back, TicketWorkers};
 use super::tally::{Count, Tallies, Tally};
+use super::turns::{Firing, Turns};
 use crate::channel::Marks;
 use crate::measure::clock::Part;
 use crate::net::{ActivationContext, Body, Held, Net, NodeState};
@@ -125,6 +127,8 @@ pub(crate) struct NodeLimits {
     pub(crate) workers: Option<u32>,
     /// Whether tickets are published in any order.
     pub(crate) unordered: bool,
+    /// Whether firings wait for their tickets, if the code cannot be interrupted: see [`turns`](super::turns).
+    pub(crate) waits: bool,
 }
 
 /// Bytes of items that are not in a channel yet. Counted only if `Parallel::counts_bytes`.
@@ -147,6 +151,8 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, C: Code<I, O>> {
     front: Claim<Front<'env, I, O>>,
     /// The retirement.
     pub(super) back: Claim<Back<I, O>>,
+    /// Present if firings wait for their tickets.
+    pub(super) turns: Option<Turns>,
     code: C,
     /// The length of the pieces of firings that may be interrupted.
     pub(super) piece: PieceLength,
@@ -192,8 +198,9 @@ where
         let tallies = Tallies::new(tallies);
         let count = ins.count();
         let limits = ins.rates();
-        if node.unordered {
-            outs.unorder();
+        let waits = node.waits && !C::IS_INTERRUPTIBLE;
+        if node.unordered || waits {
+            outs.unreserve();
         }
         let counts_bytes = node.weighed.is_some() || outs.dynamic_room().is_some();
         let ports = outs.count() + tallies.len();
@@ -227,6 +234,7 @@ where
             framed,
             front: Claim::new(front),
             back: Claim::new(back),
+            turns: waits.then(|| Turns::new(ports)),
             code,
             piece: PieceLength::new(),
             limits,
@@ -238,6 +246,20 @@ where
             running: AtomicUsize::new(0),
             issued: AtomicUsize::new(0),
             firings_retired: AtomicUsize::new(0),
+        }
+    }
+
+    /// What the holder of the issuing claim does: a ticket that may be resumed comes first, then a queued firing.
+    ///
+    /// # Errors
+    /// As [`Parallel::issue`].
+    fn claim(&self, front: &mut Front<'env, I, O>, cx: &mut ActivationContext<'_>) -> Result<Work, Event> {
+        if let Some(ticket) = self.resume(front, cx) {
+            return Ok(Work::Run(ticket));
+        }
+        match self.take(cx) {
+            Some(firing) => Ok(Work::Leave(firing)),
+            None => self.issue(front, cx).map(Work::Run),
         }
     }
 
@@ -404,6 +426,14 @@ pub(super) fn fire_run<I: Inputs, O: Outputs, R: IntoResult>(
     Ok(firings)
 }
 
+/// What a worker does in an activation.
+pub(super) enum Work {
+    /// It runs a ticket that it has issued or resumed.
+    Run(usize),
+    /// It has taken a firing from the queue.
+    Leave(Firing),
+}
+
 /// How a worker has left a ticket.
 pub(super) enum Ran {
     /// All its firings have ended.
@@ -470,11 +500,7 @@ where
         if self.settle(cx.net, cx.node, false) {
             changed_by(cx);
         }
-        let mut claim = |front: &mut Front<'_, I, O>| match self.resume(front, cx) {
-            Some(ticket) => Ok(ticket),
-            None => self.issue(front, cx),
-        };
-        let Some(issued) = self.front.with(None, |front| Some(claim(front))) else {
+        let Some(claimed) = self.front.with(None, |front| Some(self.claim(front, cx))) else {
             if unsettled {
                 // This activation has cleared the flag and cannot act on it. The holder may have read the counters
                 // before the change that the flag stands for, and may be about to set the wait word: restore the flag.
@@ -482,8 +508,9 @@ where
             }
             return Event::Refused;
         };
-        let ticket = match issued {
-            Ok(ticket) => ticket,
+        let ticket = match claimed {
+            Ok(Work::Run(ticket)) => ticket,
+            Ok(Work::Leave(firing)) => return self.leave_queue(firing, cx),
             Err(event) => return event,
         };
         cx.begin_firing();
@@ -498,7 +525,10 @@ where
                 if self.settle(cx.net, cx.node, false) {
                     changed_by(cx);
                 }
-                Event::Budget
+                match &self.turns {
+                    None => Event::Budget,
+                    Some(turns) => self.leave(turns, Firing::new(ticket), cx),
+                }
             }
             Ran::Suspended(event) => event,
             Ran::Failed => Event::Budget,
@@ -518,17 +548,23 @@ where
     }
 
     fn is_running(&self) -> bool {
-        self.front.is_held() || self.window.completions() < self.issued.load(Ordering::Relaxed)
+        let issued = self.issued.load(Ordering::Relaxed);
+        let has_firing = |turns: &Turns| self.window.retired() + turns.queued() < issued;
+        self.front.is_held()
+            || self.window.completions() < issued
+            || self.turns.as_ref().is_some_and(has_firing)
     }
 
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
         let Some(front) = self.front.try_claim() else { return Err(false) };
         let Some(back) = self.back.try_claim() else { return Err(false) };
         // No worker runs a ticket. Tickets from the first suspended one on are not published.
-        let is_quiescent = self
-            .window
-            .at_rest(self.window.retired()..front.next_ticket)
-            .is_some_and(|done| back.is_settled(done, state));
+        let issued = self.window.retired()..front.next_ticket;
+        let is_quiescent = self.window.at_rest(issued.clone()).is_some_and(|done| match &self.turns {
+            None => back.is_settled(done, state),
+            // No worker has a firing.
+            Some(turns) => back.has_released(done) && turns.queued() == issued.len(),
+        });
         // Otherwise a ticket may be completed while this thread holds the retirement. Its worker is then refused, and
         // no counter shows the ticket: the caller must set `unsettled`.
         if is_quiescent { Ok(Box::new(Quiescent { _front: front, _back: back })) } else { Err(true) }

@@ -13,6 +13,11 @@
 //! the head ([`sched::ready`](crate::sched::ready), [`sched::sleep`](crate::sched::sleep)). One of the two sees the
 //! other.
 //!
+//! # Firings that wait for their tickets
+//!
+//! The holder releases inputs and retires tickets, and publishes nothing: each firing leaves by itself
+//! ([`turns`](super::turns)).
+//!
 //! # Unordered nodes
 //!
 //! The holder publishes every completed ticket in the window. Inputs are still released, and tickets still retired, in
@@ -52,7 +57,12 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
     pub(super) fn is_settled(&self, done: usize, state: &NodeState) -> bool {
         let published =
             |(next, stuck): (&usize, &AtomicUsize)| *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK;
-        self.next_in == done && self.next.iter().zip(state.stuck()).all(published)
+        self.has_released(done) && self.next.iter().zip(state.stuck()).all(published)
+    }
+
+    /// Whether the inputs of all tickets below `done` are released.
+    pub(super) fn has_released(&self, done: usize) -> bool {
+        self.next_in == done
     }
 
     /// Publishes the items of a completed ticket on one port. True once all of them are in the channel.
@@ -105,7 +115,7 @@ where
                 // Before the pass, and again after the release: see the window's protocol.
                 let seen = self.window.completions();
                 let mut changed = self.pass(back, net, node);
-                if marked || C::IS_INTERRUPTIBLE {
+                if (marked || C::IS_INTERRUPTIBLE) && self.turns.is_none() {
                     changed |= self.publish_running(back, net, node);
                 }
                 Some((seen, changed))
@@ -133,9 +143,14 @@ where
         back.outs.purge_if_gone();
         back.tallies.purge_if_gone();
         for port in 0..back.next.len() {
-            moved |= match self.node.unordered {
-                false => self.publish(back, port, state, origins(net, node, port)),
-                true => self.publish_any(back, port, state, origins(net, node, port)),
+            moved |= match (&self.turns, self.node.unordered) {
+                // The worker that has a firing publishes it.
+                (Some(turns), _) => {
+                    back.next[port] = turns.turn_at(port);
+                    false
+                }
+                (None, false) => self.publish(back, port, state, origins(net, node, port)),
+                (None, true) => self.publish_any(back, port, state, origins(net, node, port)),
             };
         }
         let published = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
@@ -156,7 +171,7 @@ where
 
     /// Publishes a completed ticket on one port, as far as the channel has room. Returns whether the channel has changed, and
     /// whether all items are in it; if not, `stuck` has what the rest waits for.
-    fn publish_ticket(
+    pub(super) fn publish_ticket(
         &self,
         back: &Back<I, O>,
         (port, ticket): (usize, usize),
@@ -188,7 +203,6 @@ where
         origins: Option<&Origins>,
     ) -> bool {
         let mut moved = false;
-        let stuck = &state.stuck()[port];
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next[port]) };
@@ -200,9 +214,7 @@ where
             }
             back.next[port] += 1;
         }
-        if stuck.load(Ordering::Relaxed) != UNSTUCK {
-            stuck.store(UNSTUCK, Ordering::Relaxed);
-        }
+        clear_stuck(state, port);
         moved
     }
 
@@ -227,7 +239,6 @@ where
         origins: Option<&Origins>,
     ) -> bool {
         let mut moved = false;
-        let stuck = &state.stuck()[port];
         let mut ticket = back.next[port];
         while self.window.has_slot(ticket) {
             if self.window.is_done(ticket) {
@@ -252,9 +263,7 @@ where
             }
             ticket += 1;
         }
-        if stuck.load(Ordering::Relaxed) != UNSTUCK {
-            stuck.store(UNSTUCK, Ordering::Relaxed);
-        }
+        clear_stuck(state, port);
         moved
     }
 
@@ -289,8 +298,16 @@ where
     }
 }
 
+/// No publication on the port waits for room. The caller holds the retirement.
+pub(super) fn clear_stuck(state: &NodeState, port: usize) {
+    let stuck = &state.stuck()[port];
+    if stuck.load(Ordering::Relaxed) != UNSTUCK {
+        stuck.store(UNSTUCK, Ordering::Relaxed);
+    }
+}
+
 /// The log of the workers that an output's items come from, if its channel has one.
-fn origins<'a>(net: &'a Net<'_>, node: NodeId, port: usize) -> Option<&'a Origins> {
+pub(super) fn origins<'a>(net: &'a Net<'_>, node: NodeId, port: usize) -> Option<&'a Origins> {
     net.outputs(node).get(port).and_then(|channel| net.meter(*channel).origins())
 }
 

@@ -51,7 +51,8 @@
 //!
 //! If the worker's fence comes before the holder's in the order of fences, read 5 sees addition 2. Otherwise attempt 4
 //! sees release 3, and the worker retires the ticket itself, unless a later holder refuses it; then the argument
-//! applies to that holder. Tickets interact in no other way: a worker never waits for its turn.
+//! applies to that holder. Tickets interact in no other way: a worker never waits for its turn. (Where the options let firings
+//! wait, slots and claims are the same, and [`turns`](super::turns) says which worker publishes a ticket that is done.)
 
 use crate::sync::{AtomicU32, AtomicUsize, CachePadded, Ordering, UnsafeCell, fence};
 use std::ops::Range;

@@ -428,20 +428,20 @@ impl<T: Send + Sync> Input for PeekPort<T> {
 pub struct PushPort<T> {
     ring: RingRef<T>,
     side: Producer,
-    /// The static rate of an unordered node. `side.push` is `None` then, as for a dynamic rate: tickets are published in
-    /// any order, so none can reserve slots.
-    unordered: Option<usize>,
+    /// The static rate of a node whose tickets reserve no slots. `side.push` is `None` then, as for a dynamic rate.
+    unreserved: Option<usize>,
 }
 
 impl<T: Send> PushPort<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, push: Option<usize>) -> PushPort<T> {
         let side = Producer::new(ring.meter.clone(), channel, push);
-        PushPort { ring: RingRef(ring), side, unordered: None }
+        PushPort { ring: RingRef(ring), side, unreserved: None }
     }
 
-    /// Makes the port that of an unordered node, which publishes tickets in any order. Before it has cursors.
-    pub(crate) fn unorder(&mut self) {
-        self.unordered = self.side.push.take();
+    /// Lets tickets reserve no slots: those of an unordered node, which are published in any order, and those that wait for
+    /// room once they are computed. Before the port has cursors.
+    pub(crate) fn unreserve(&mut self) {
+        self.unreserved = self.side.push.take();
     }
 
     #[inline]
@@ -474,7 +474,7 @@ impl<T: Send> PushPort<T> {
     /// The cursor of one ticket of a parallel node.
     pub(crate) fn ticket_cursor(&self, mark: MarkRef) -> Out<'static, T> {
         let (ring, weigh) = (self.ring.0.id(), self.ring.0.weigher());
-        match (self.side.push, self.unordered) {
+        match (self.side.push, self.unreserved) {
             (Some(push), _) => Out::exact(ring, mark, push, weigh),
             (None, Some(push)) => Out::exact_chunk(ring, mark, push, weigh),
             (None, None) => Out::chunk(ring, mark, weigh),
@@ -646,6 +646,6 @@ impl<T: Send> PushPort<T> {
     /// A second handle of the port, for the thread that publishes in ticket order.
     pub(crate) fn twin(&self) -> PushPort<T> {
         let twin = PushPort::new(self.ring.0.clone(), self.side.channel, self.side.push);
-        PushPort { unordered: self.unordered, ..twin }
+        PushPort { unreserved: self.unreserved, ..twin }
     }
 }

@@ -108,9 +108,9 @@ pub trait Outputs: Sealed + Send {
     /// Whether there are outputs and the consumers of all of them have left.
     #[doc(hidden)]
     fn all_gone(&self) -> bool;
-    /// Makes the ports those of an unordered node: see [`PushPort::unorder`]. Before they have cursors.
+    /// Makes the ports those of a node whose tickets reserve no slots: see [`PushPort::unreserve`]. Before they have cursors.
     #[doc(hidden)]
-    fn unorder(&mut self);
+    fn unreserve(&mut self);
     /// Ends the streams. The caller is the producing side, and everything is published.
     #[doc(hidden)]
     fn end(&self);
@@ -238,8 +238,8 @@ macro_rules! outputs {
             fn purge_if_gone(&self) {
                 each!($shape; _, port of ref self => port.purge_if_gone());
             }
-            fn unorder(&mut self) {
-                each!($shape; _, port of mut self => port.unorder());
+            fn unreserve(&mut self) {
+                each!($shape; _, port of mut self => port.unreserve());
             }
             #[inline]
             fn all_gone(&self) -> bool {

@@ -156,6 +156,7 @@ fn begin<'a, P: Policy>(
         recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,
+        ticket_waits: net.sched.suspended.as_ref().map(|_| 0),
         // A pinned node does not move to the worker that has pushed its items.
         carries: policy.adapts() && net.carries() && !net.sched.pins,
         starting: needs.notifications(),

@@ -62,6 +62,7 @@ impl EmbedOptions for Options {
         known.map_err(|unknown| Error::Options(unknown.to_string()))?;
         self.check_plan()?;
         self.check_pools()?;
+        self.check_tickets()?;
         let least = [
             ("threads", self.threads),
             ("pools", self.pools),
@@ -126,6 +127,7 @@ impl EmbedOptions for Options {
             || self.unaccounted
             || self.timeline > 0
             || self.dilation.is_some()
+            || self.ticket_waits
             || self.pins.is_some()
             || self.domains.is_some()
             || self.one_to_one

@@ -44,6 +44,7 @@ pub struct Options {
     pub(super) on_start: OnStart,
     pub(super) thread_stack: Option<usize>,
     pub(super) dilation: Option<u32>,
+    pub(super) ticket_waits: bool,
 }
 
 impl Options {
@@ -255,6 +256,42 @@ impl Options {
         self
     }
 
+    /// Makes the firings of ordered parallel kernels wait for their tickets, as the runtime of the DANBI paper (sections II and
+    /// III-A2) does: for experiments with its policies. Results do not depend on it. By default no worker waits: it leaves a
+    /// result that cannot be published yet, and goes on.
+    ///
+    /// A ticket is then one firing. It is computed without a look at the room of its outputs. Then, at one output after the
+    /// other, it waits until all earlier firings have passed, and for room. While it is not its turn the worker
+    /// takes another computed firing of the kernel, the oldest one; if there is none it *stalls*, and begins no other firing
+    /// meanwhile. If the output is full the firing is suspended, and the worker goes to the consumer if its policy says so. So up to
+    /// a window of firings are computed and not published, beside what the channels hold; a [`budget`](Self::budget) counts
+    /// their bytes. The report has the [stall](thalweg_trace::WorkerReport::stall) of each worker and the numbers of
+    /// [waits and suspended firings](thalweg_trace::Report::tickets), and the policy `prs` counts these waits.
+    ///
+    /// Kernels that are [unordered](crate::Kernel::unordered), and [`par_flat_map`](crate::Stream::par_flat_map), whose firings
+    /// have any number of items, do not wait. Where the paper's kernels may reserve room after they have computed a part, a
+    /// firing here computes all of its items first.
+    ///
+    /// # Errors
+    /// [`Error::Options`] when the run is prepared, with [`thread_per_node`](Self::thread_per_node): a kernel with one thread has
+    /// one firing at a time, and nothing to wait for.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let graph = Graph::new();
+    /// let squares = graph.source(0..100u64).par_map(|n| n * n).collect();
+    /// let options = Options::new().threads(2).policy("prs").wait_for_tickets();
+    /// let (squares, report) = squares.run_with(&options)?.into_parts();
+    /// assert!(squares.into_iter().eq((0..100).map(|n| n * n)));
+    /// assert!(report.tickets().is_some());
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn wait_for_tickets(mut self) -> Self {
+        self.ticket_waits = true;
+        self
+    }
+
     /// The seed of the policies' random choices. The result of the run does not depend on it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -449,6 +486,18 @@ impl Options {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Refuses waits for tickets where no firing would wait.
+    pub(super) fn check_tickets(&self) -> Result<(), Error> {
+        if self.ticket_waits && self.one_to_one {
+            return Err(Error::Options(
+                "`Options::wait_for_tickets` and `Options::thread_per_node` are both set, and a kernel with one thread has nothing \
+                 to wait for\nhelp: leave out one of them"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses a plan together with an option that it decides.

@@ -23,6 +23,7 @@ use crate::measure::occupancy::Occupancies;
 use crate::net::{Need, Net, NodeCell, NodeState, NodeWaker, Signals};
 use crate::sched::roaming::roaming_sources;
 use crate::sched::widen::Wide;
+use crate::sync::AtomicUsize;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -120,8 +121,16 @@ impl<'env> Network<'env> {
         signals.team.domains = options.domains.clone();
         let signals = Arc::new(signals);
         signals.owners.enter(&signals);
-        let maker =
-            NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals, own, workers };
+        let waits = options.ticket_waits;
+        let maker = NodeMaker {
+            graph: &self.graph,
+            plan: &plan,
+            stacks: &stacks,
+            signals: &signals,
+            own,
+            workers,
+            waits,
+        };
         maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
         // A counted run reads no clock.
         let wide = if options.counted { Vec::new() } else { widening(&self.graph, &plan) };
@@ -131,6 +140,7 @@ impl<'env> Network<'env> {
         if is_measured {
             net.sched.occupancies = Occupancies::new(net.cells.meters.len());
         }
+        net.sched.suspended = options.ticket_waits.then(AtomicUsize::default);
         net.liveness.closes_loops = options.closes_loops;
         net.liveness.operators = std::mem::take(&mut self.operators);
         net.cells.wide = wide;
@@ -185,6 +195,8 @@ struct NodeMaker<'a> {
     own: BTreeSet<NodeId>,
     /// The number of workers.
     workers: usize,
+    /// Firings wait for their tickets.
+    waits: bool,
 }
 
 impl NodeMaker<'_> {
@@ -226,12 +238,15 @@ impl NodeMaker<'_> {
         dedicated: Option<u32>,
     ) -> Result<NodeCell<'env>, Error> {
         let data = self.graph.node(id);
+        // A node with a thread of its own has one firing at a time.
+        let waits = self.waits && data.kind() == Kind::Parallel && !data.unordered() && dedicated.is_none();
         let state = match data.kind() {
             Kind::Parallel => {
                 NodeState::parallel(data.outputs().len(), self.plan.window(), self.workers, data.unordered())
             }
             _ => NodeState::single(),
         };
+        let state = if waits { state.with_waits() } else { state };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link().weighed());
         let owns = |channel: &Channel| channel.link().owns() && !channel.link().weighed();
         let owned = outputs(data).find(|id| owns(self.graph.channel(*id)));
@@ -245,6 +260,7 @@ impl NodeMaker<'_> {
             held: self.plan.held(),
             kept: self.plan.kept(),
             unordered: data.unordered(),
+            waits,
             workers: self.workers(id),
             tallies: tallies.into_iter().map(TallySpec::make).collect(),
             stacks: self.stacks,
@@ -254,7 +270,7 @@ impl NodeMaker<'_> {
         let body = maker.map(|maker| catch_user_panic(data.name(), || maker(make))).transpose()?;
         // Where a framing function or an unordered node decides, no fixed condition says when a firing can start.
         let needs = match &body {
-            Some(body) if !body.is_framed() && !data.unordered() => needs(data),
+            Some(body) if !body.is_framed() && !data.unordered() => needs(data, waits),
             _ => Vec::new(),
         };
         // A dedicated node is activated by one thread anyway, so it need not be pinned to a worker.
@@ -322,14 +338,17 @@ fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     }
 }
 
-/// The items and room that every firing needs; empty if that depends on more than the counters.
-fn needs(node: &Node) -> Vec<Need> {
+/// The items and room that every firing needs; empty if that depends on more than the counters. A firing that waits for its
+/// ticket needs no room to begin.
+fn needs(node: &Node, waits: bool) -> Vec<Need> {
     let items = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let taken = node.inputs().iter().map(|port| {
         let pop = port.pop().fixed()?;
         Some(Need::Items(port.channel()?, items(pop.max(port.peek()))))
     });
-    let room =
-        node.outputs().iter().map(|port| Some(Need::Room(port.channel()?, items(port.push().fixed()?))));
+    let room = node.outputs().iter().map(|port| {
+        let push = items(port.push().fixed()?);
+        Some(Need::Room(port.channel()?, if waits { 0 } else { push }))
+    });
     taken.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }

@@ -4,13 +4,14 @@ use crate::measure::account::Account;
 use crate::measure::clock::{Scale, ticks};
 use crate::measure::recorder::Recorder;
 use crate::measure::service;
+use crate::measure::tickets::Totals;
 use crate::net::{Net, NodeState};
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
 use thalweg_graph::{ChannelId, Kind, NodeId};
 #[cfg(not(loom))]
 use thalweg_trace::MemberCounts;
-use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What};
+use thalweg_trace::{Event, NodeReport, NodeWaits, Report, TicketReport, Timeline, Track, What};
 
 /// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
 /// before these loads, so they are `Relaxed`.
@@ -33,11 +34,26 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     *report.growths_mut() = lock(&net.liveness.growths).clone();
     *report.searches_mut() = net.liveness.search.searches() as u64;
     *report.partitions_mut() = net.sched.partitions.load(Ordering::Relaxed);
+    *report.tickets_mut() = net.sched.suspended.is_some().then(|| tickets(net.threads(), &accounts));
     report.notes_mut().extend(inexact_claims(&accounts));
     fill_threads(net, accounts, scale, &mut report);
     report.notes_mut().extend(net.roaming_remark());
     report.notes_mut().extend(net.sched.width.remark());
     report
+}
+
+/// How the firings of all workers have waited for their tickets.
+fn tickets(workers: usize, accounts: &[(usize, Account)]) -> TicketReport {
+    let sum =
+        |count: fn(&Totals) -> u64| accounts.iter().map(|(_, account)| count(&account.tickets)).sum::<u64>();
+    let most = accounts.iter().map(|(_, account)| account.tickets.most_under_way).max();
+    let (suspensions, under_way) = (sum(|totals| totals.suspensions), sum(|totals| totals.under_way));
+    let mut tickets = TicketReport::default();
+    (*tickets.waits_mut(), *tickets.suspensions_mut()) = (sum(|totals| totals.waits), suspensions);
+    *tickets.mean_under_way_mut() =
+        if suspensions == 0 { workers as f64 } else { under_way as f64 / suspensions as f64 };
+    *tickets.max_under_way_mut() = most.unwrap_or(0).max(workers as u64);
+    tickets
 }
 
 /// The part of the dilated time that claims too short for the system's timer may take without a remark.

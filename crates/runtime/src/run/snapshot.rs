@@ -5,7 +5,7 @@
 //! more by the thread that writes it next. Its own time is linear in nodes and channels, with one allocation for each of the two.
 
 use crate::measure::clock::Scale;
-use crate::net::{Need, Net, NodeCell, UNSTUCK, View};
+use crate::net::{Need, Net, NodeCell, View};
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
 use thalweg_graph::{ChannelId, NodeId};
@@ -71,9 +71,8 @@ fn status(net: &Net<'_>, id: NodeId, cell: &NodeCell<'_>) -> NodeStatus {
 /// for a stuck publication; else the condition of the wait word; else, if that is met, another that keeps the node from
 /// firing.
 fn cause(net: &Net<'_>, id: NodeId, cell: &NodeCell<'_>) -> Option<Cause> {
-    let mut stuck = cell.state.stuck().iter().zip(net.outputs(id));
-    if let Some((_, channel)) = stuck.find(|(stuck, _)| stuck.load(Ordering::Relaxed) != UNSTUCK) {
-        return Some(Cause::Room(*channel));
+    if let Some(channel) = net.stuck_outputs(id).next() {
+        return Some(Cause::Room(channel));
     }
     if !cell.state.satisfied(net, id) {
         return cell.state.wait.read().cause();

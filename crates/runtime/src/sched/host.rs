@@ -33,6 +33,9 @@ pub(crate) struct EngineHost<'a, S> {
     pub(crate) pinned_first: bool,
     /// The time at which the worker's latest activation or idle period ended, as far as it was stamped.
     pub(crate) now: Ticks,
+    /// The waits of the firing that the worker's latest activation has ended, 0 if it has ended none; `None` where firings do
+    /// not wait for their tickets.
+    pub(crate) ticket_waits: Option<u64>,
     /// Workers carry items on: the policy adapts, and some items are heavy.
     pub(crate) carries: bool,
     /// The policy is starting: exactly the nodes that have a token count as claimable, so that the calls of
@@ -111,6 +114,10 @@ impl<S> Measurements for EngineHost<'_, S> {
 
     fn carries(&self) -> bool {
         self.carries
+    }
+
+    fn ticket_waits(&self) -> Option<u64> {
+        self.ticket_waits
     }
 
     fn now(&self) -> u64 {

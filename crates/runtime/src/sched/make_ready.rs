@@ -62,8 +62,8 @@ pub(crate) fn changed(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// [`changed`], called by a thread that is no worker. It acquires tokens at once, since no end of a worker's activation
-/// follows at which they would be acquired.
+/// [`changed`], called by a thread that is no worker, or by a worker in the middle of an activation that may last. It
+/// acquires tokens at once: no end of a worker's activation follows soon at which they would be acquired.
 pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
     end_observation(net, node);

@@ -51,6 +51,16 @@ impl<P: Policy> Worker<'_, P> {
         }
     }
 
+    /// Notes the waits of the firing that an activation has ended, where firings wait for their tickets. Returns `before`, the
+    /// beginning of the activation, without the time for which it has stalled: that is neither the node's time nor its pace.
+    #[inline]
+    pub(super) fn note_tickets(&mut self, cx: &mut ActivationContext<'_>, before: Ticks) -> Ticks {
+        let Some(waits) = &mut cx.tickets else { return before };
+        let (ended, stalled) = waits.end_activation();
+        self.host.ticket_waits = Some(ended);
+        before + stalled
+    }
+
     /// Notes this worker as the one that activated the node last, and counts a move if it was another. Only where the
     /// policy is notified; where it scans, only pinned nodes have a latest worker (`NodeCell::try_pin`).
     #[inline]

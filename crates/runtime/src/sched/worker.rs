@@ -214,6 +214,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.account.recorder = self.host.recorder.take();
         self.account.dilation =
             cx.dilation.as_ref().map_or_else(Default::default, |dilation| dilation.totals);
+        self.account.tickets = cx.tickets.as_ref().map_or_else(Default::default, |waits| waits.totals);
         self.account.finish();
         self.account
     }
@@ -361,6 +362,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);
         self.running.end();
+        let before = self.note_tickets(cx, before);
         self.is_beyond |= cx.was_long;
         if let Some(next) = next {
             self.count_crossed(next, cx.fired);

@@ -23,6 +23,8 @@ pub struct RunConfig {
     pub run: Option<usize>,
     /// The byte budget of all channels together.
     pub budget: Option<usize>,
+    /// Whether firings wait for their tickets.
+    pub waits: bool,
     /// The seed of the policy's random choices and of the noise.
     pub seed: u64,
     /// The noise in the firings.
@@ -39,6 +41,7 @@ impl RunConfig {
             Options::new().threads(self.threads).policy(names[self.policy % names.len()]).seed(self.seed);
         let options = self.capacity.into_iter().fold(options, Options::capacity);
         let options = self.run.into_iter().fold(options, Options::claim_length);
+        let options = if self.waits { options.wait_for_tickets() } else { options };
         self.budget.into_iter().fold(options, Options::budget)
     }
 }
@@ -50,14 +53,16 @@ pub fn config() -> impl Strategy<Value = RunConfig> {
     let run = prop_oneof![2 => Just(None), 1 => (1..=3usize).prop_map(Some)];
     let noise = prop_oneof![Just(Noise::Quiet), Just(Noise::Yields), Just(Noise::Slow)];
     let budget = prop_oneof![3 => Just(None), 1 => (1000..20_000usize).prop_map(Some)];
-    let sizes = (threads, capacity, run, budget);
+    let waits = prop_oneof![2 => Just(false), 1 => Just(true)];
+    let sizes = (threads, capacity, run, budget, waits);
     (sizes, 0..100usize, any::<u64>(), noise, any::<bool>()).prop_map(
-        |((threads, capacity, run, budget), policy, seed, noise, outlet)| RunConfig {
+        |((threads, capacity, run, budget, waits), policy, seed, noise, outlet)| RunConfig {
             threads,
             policy,
             capacity,
             run,
             budget,
+            waits,
             seed,
             noise,
             outlet,

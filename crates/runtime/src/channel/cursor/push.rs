@@ -97,8 +97,8 @@ impl<T> Out<'_, T> {
         )
     }
 
-    /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
-    /// slots of the ring.
+    /// The cursor of the static output of a parallel node whose tickets reserve no slots: they are published in any order, or
+    /// wait for room once they are computed.
     pub(crate) fn exact_chunk(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
         let weighing = Weighing::new(weigh, mark);
         Out::with(

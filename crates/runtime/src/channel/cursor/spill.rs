@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// | sequential | dynamic | free slots of the ring | `Overflow` |
 /// | any | static | slots reserved in the ring | none, or `Weighed` |
 /// | parallel | dynamic | a vector of the ticket | `Chunk` |
-/// | parallel, unordered | static | a vector of the ticket | `Chunk`, `exact` |
+/// | parallel, whose tickets reserve no slots | static | a vector of the ticket | `Chunk`, `exact` |
 pub(super) enum Spill<T> {
     /// The items of one firing that found no room. They leave before the next firing begins.
     Overflow(VecDeque<T>),

@@ -1,0 +1,246 @@
+//! Firings that wait for their tickets: [`Turns`] with the reorder window and the claims of a parallel node.
+//!
+//! [`Node`] mirrors `Parallel` with one output: `activate` and `leave` are its loops without ports, and tickets are not
+//! retired, which `window` models. The claims, the turns and their queue, and the node's state are the real ones. The channel
+//! holds one item, in a loom cell; its counters are its own. A thread is a worker and the consumer: after each change it examines
+//! both nodes, and it stops when neither is claimable. So a firing that no thread is left for remains, which
+//! [`Node::assert_left`] finds.
+
+use super::{check, check_within};
+use crate::net::{NodeState, UNSTUCK};
+use crate::node::claim::Claim;
+use crate::node::turns::{Firing, Turns};
+use crate::node::window::Window;
+use crate::sync::{AtomicUsize, Ordering, UnsafeCell, fence};
+use loom::thread;
+use std::sync::Arc;
+
+struct Node {
+    /// A slot holds its ticket's number while the ticket is issued or done.
+    window: Window<Option<usize>>,
+    /// The issuing claim: the ticket that is issued next.
+    next_ticket: Claim<usize>,
+    /// Tickets issued, for threads without the claim.
+    issued: AtomicUsize,
+    /// The retirement.
+    back: Claim<()>,
+    turns: Turns,
+    state: NodeState,
+    /// The channel's counters, and its only slot.
+    head: AtomicUsize,
+    tail: AtomicUsize,
+    slot: UnsafeCell<usize>,
+    /// The consumer's claim: what it has received.
+    received: Claim<Vec<usize>>,
+    /// The number of tickets.
+    tickets: usize,
+    /// Items in the channel at first.
+    initial: usize,
+}
+
+// SAFETY: the slot belongs to the producing or the consuming side, by the channel's counters, and loom fails the model
+// otherwise.
+unsafe impl Send for Node {}
+// SAFETY: as above.
+unsafe impl Sync for Node {}
+
+enum Work {
+    Run(usize),
+    Leave(Firing),
+}
+
+impl Node {
+    /// A node of so many tickets, whose channel may hold an item already: ticket 100's.
+    fn new(tickets: usize, is_full: bool) -> Arc<Node> {
+        let state = NodeState::parallel(1, 4, 2, false).with_waits();
+        let retired = state.retired().expect("of a parallel node").clone();
+        Arc::new(Node {
+            window: Window::new(4, retired, || None),
+            next_ticket: Claim::new(0),
+            issued: AtomicUsize::new(0),
+            back: Claim::new(()),
+            turns: Turns::new(1),
+            state,
+            head: AtomicUsize::new(0),
+            tail: AtomicUsize::new(usize::from(is_full)),
+            slot: UnsafeCell::new(100),
+            received: Claim::new(Vec::new()),
+            tickets,
+            initial: usize::from(is_full),
+        })
+    }
+
+    /// As `Parallel::activate`: true if it did something.
+    fn activate(&self) -> bool {
+        match self.next_ticket.with(None, |next| self.claim(next)) {
+            None => false,
+            Some(Work::Leave(firing)) => self.leave(firing),
+            Some(Work::Run(ticket)) => {
+                // SAFETY: this thread has issued the ticket and not completed it.
+                *unsafe { self.window.body(ticket) } = Some(ticket);
+                self.window.complete(ticket);
+                self.leave(Firing::new(ticket))
+            }
+        }
+    }
+
+    /// As `Parallel::claim`.
+    fn claim(&self, next: &mut usize) -> Option<Work> {
+        if let Some(firing) = self.turns.take(&self.state) {
+            return Some(Work::Leave(firing));
+        }
+        (*next < self.tickets).then(|| {
+            *next += 1;
+            self.issued.store(*next, Ordering::Relaxed);
+            Work::Run(*next - 1)
+        })
+    }
+
+    /// As `Parallel::leave`.
+    fn leave(&self, mut firing: Firing) -> bool {
+        while !self.turns.has_left(&firing) {
+            while !self.turns.is_turn(&firing) {
+                firing = self.turns.exchange(firing, &self.state).0;
+                if !self.turns.is_turn(&firing) {
+                    thread::yield_now();
+                }
+            }
+            let publish = |(): &mut ()| Some(self.publish(&mut firing));
+            let published = self.back.with(None, publish);
+            if published.is_none() {
+                thread::yield_now();
+                continue;
+            }
+            if published == Some(false) {
+                self.turns.suspend(firing, &self.state);
+                return true;
+            }
+        }
+        true
+    }
+
+    /// As `Parallel::publish_at_turn`: false if the channel is full. The caller holds the retirement.
+    fn publish(&self, firing: &mut Firing) -> bool {
+        let (tail, stuck) = (self.tail.load(Ordering::Relaxed), &self.state.stuck()[0]);
+        if self.head.load(Ordering::Acquire) < tail {
+            stuck.store(tail, Ordering::Relaxed);
+            return false;
+        }
+        // SAFETY: this thread holds the retirement and the ticket is done.
+        let ticket = unsafe { self.window.body(firing.ticket) }.take().expect("a computed firing");
+        // SAFETY: the slot is free, and only the worker whose turn it is publishes.
+        self.slot.with_mut(|slot| unsafe { *slot = ticket });
+        self.tail.store(tail + 1, Ordering::Release);
+        if stuck.load(Ordering::Relaxed) != UNSTUCK {
+            stuck.store(UNSTUCK, Ordering::Relaxed);
+        }
+        self.turns.pass(firing);
+        true
+    }
+
+    /// Receives an item, if there is one.
+    fn receive(&self) -> bool {
+        self.received.with(false, |received| {
+            let head = self.head.load(Ordering::Relaxed);
+            if self.tail.load(Ordering::Acquire) == head {
+                return false;
+            }
+            // SAFETY: the slot is full, and only the holder of this claim receives.
+            received.push(self.slot.with_mut(|slot| unsafe { *slot }));
+            self.head.store(head + 1, Ordering::Release);
+            true
+        })
+    }
+
+    /// As `Net::claimable`.
+    fn is_claimable(&self) -> bool {
+        let may_issue = || {
+            !self.state.has_waiting()
+                && !self.next_ticket.is_held()
+                && self.issued.load(Ordering::Relaxed) < self.tickets
+        };
+        self.state.may_leave(|_, until| self.head.load(Ordering::Relaxed) >= until) || may_issue()
+    }
+
+    fn has_items(&self) -> bool {
+        self.head.load(Ordering::Relaxed) < self.tail.load(Ordering::Relaxed)
+    }
+
+    /// As a worker and the consumer: goes on until neither node is claimable.
+    fn work(&self) {
+        loop {
+            fence(Ordering::SeqCst); // as in `Ready::fence`, `make_ready::changed` and `Sleep::announce`
+            let (is_claimable, has_items) = (self.is_claimable(), self.has_items());
+            if !is_claimable && !has_items {
+                return;
+            }
+            if !((is_claimable && self.activate()) | (has_items && self.receive())) {
+                thread::yield_now(); // the other thread holds a claim
+            }
+        }
+    }
+
+    /// As a search: holds the node as `Parallel::hold` does, and replaces the channel's storage. False if it is not quiescent.
+    fn search(&self) -> bool {
+        let Some(front) = self.next_ticket.try_claim() else { return false };
+        let Some(_back) = self.back.try_claim() else { return false };
+        // The tickets that would be retired have passed their turn.
+        let issued = self.turns.turn_at(0)..*front;
+        let is_quiescent =
+            self.window.at_rest(issued.clone()) == Some(*front) && self.turns.queued() == issued.len();
+        if is_quiescent {
+            let published = self.tail.load(Ordering::Relaxed) - self.initial;
+            assert_eq!(published + self.turns.queued(), *front, "a worker has a firing");
+            // SAFETY: no thread publishes, and the model that searches has no consumer.
+            self.slot.with_mut(|slot| unsafe { *slot += 100 });
+        }
+        is_quiescent
+    }
+
+    /// Checks that all firings have left, in order. The other threads have ended.
+    fn assert_left(&self) {
+        let received = self.received.try_claim().expect("released");
+        let published = received.iter().copied().filter(|ticket| *ticket < 100);
+        assert_eq!(published.collect::<Vec<_>>(), (0..self.tickets).collect::<Vec<_>>());
+        assert_eq!(received.len(), self.tail.load(Ordering::Relaxed));
+        assert_eq!((self.turns.turn_at(0), self.turns.queued()), (self.tickets, 0));
+        assert!(!self.state.has_waiting());
+    }
+}
+
+/// Two threads, two firings, a channel of one item, empty or full: the firings leave in order, and the thread that stops last
+/// leaves none behind. Within one preemption: with two it takes more than minutes.
+#[test]
+fn loom_turns_leave_no_firing_behind() {
+    for is_full in [false, true] {
+        check_within(1, move || {
+            let node = Node::new(2, is_full);
+            let other = thread::spawn({
+                let node = node.clone();
+                move || node.work()
+            });
+            node.work();
+            other.join().unwrap();
+            node.assert_left();
+        });
+    }
+}
+
+/// A search holds the node while a worker computes a firing, and publishes or queues it: only while the worker has none.
+#[test]
+fn loom_turns_are_held_by_a_search() {
+    for is_full in [false, true] {
+        check(move || {
+            let node = Node::new(1, is_full);
+            let worker = thread::spawn({
+                let node = node.clone();
+                move || (node.activate(), node.activate())
+            });
+            node.search();
+            worker.join().unwrap();
+            // The worker may have been refused.
+            node.activate();
+            assert!(node.search(), "the firing is published or queued");
+        });
+    }
+}
