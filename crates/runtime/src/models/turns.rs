@@ -210,6 +210,9 @@ impl Node {
 
 /// Two threads, two firings, a channel of one item, empty or full: the firings leave in order, and the thread that stops last
 /// leaves none behind. Within one preemption: with two it takes more than minutes.
+///
+/// Mutations that fail: `publish` that also publishes the next firing if it is computed; a worker that queues its
+/// firing after it has examined the node for the last time; no wait for the turn; no fence in `work`; `stuck` not stored.
 #[test]
 fn loom_turns_leave_no_firing_behind() {
     for is_full in [false, true] {
@@ -227,6 +230,8 @@ fn loom_turns_leave_no_firing_behind() {
 }
 
 /// A search holds the node while a worker computes a firing, and publishes or queues it: only while the worker has none.
+///
+/// Mutation that fails: `search` without a look at the number of queued firings.
 #[test]
 fn loom_turns_are_held_by_a_search() {
     for is_full in [false, true] {
