@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use thalweg::Options;
 use thalweg::embed::runtime::EmbedOptions;
 use thalweg::graph::GraphData;
@@ -22,6 +22,13 @@ use crate::watch::{Runs, Watch};
 
 /// The policy of a run for which the user has chosen none.
 const DEFAULT_POLICY: &str = "auto";
+
+/// What a firing does that may not publish its results yet, since an earlier one of its kernel has not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Tickets {
+    /// It waits, with its worker
+    Wait,
+}
 
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
@@ -47,6 +54,11 @@ pub(crate) struct Engine {
     /// (the rule of the DANBI paper, which tries factors from 1/3 to 3). Changes no result
     #[arg(long, hide_short_help = true, value_name = "FACTOR")]
     firings_per_thread: Option<f64>,
+    /// Let the firings of ordered parallel kernels wait for their tickets, as the runtime of the DANBI paper does: a worker whose
+    /// firing may not publish yet begins no other one. For experiments with `--policy`. Changes no result, and is no limit as
+    /// --tokens is (default: no worker waits)
+    #[arg(long, hide_short_help = true, value_name = "HOW", value_enum)]
+    tickets: Option<Tickets>,
     /// Dilate time SCALE times: kernels compute, and each claim of one lasts SCALE times its processor time, for the rest of
     /// which its thread sleeps. So few cores run the schedule of many worker threads: SCALE is at least 4 times the threads of
     /// each core. Times are dilated too; results are not changed
@@ -112,6 +124,8 @@ impl Engine {
         };
         let options = self.tokens.iter().fold(options, |options, items| options.tokens(*items));
         let options = self.firings_per_thread.into_iter().fold(options, Options::firings_per_thread);
+        let options =
+            self.tickets.into_iter().fold(options, |options, Tickets::Wait| options.wait_for_tickets());
         let options = self.dilate.into_iter().fold(options, Options::dilate);
         let options = match self.machine(interrupt)? {
             Some(machine) => options.machine(machine),
@@ -152,6 +166,7 @@ impl Engine {
             ("--machine", self.machine.is_some()),
             ("--tokens", self.tokens.is_some()),
             ("--firings-per-thread", self.firings_per_thread.is_some()),
+            ("--tickets", self.tickets.is_some()),
             ("--dilate", self.dilate.is_some()),
             ("--pin", self.pin),
             ("--watch", self.watch),

@@ -315,3 +315,21 @@ fn pools_give_a_parallel_node_workers_of_its_own() {
     assert!(why(&["--pools", "2", "--policy", "qes"]).contains("policy `qes` are both set"));
     assert!(why(&["--pools", "2", "--threads", "2"]).contains("cannot be used with"));
 }
+
+#[test]
+fn firings_that_wait_for_their_tickets_change_no_archive() {
+    let folder = folder();
+    let pack =
+        |more: &[&str]| good(folder.path(), &[&["dedup", "pack", "file", "-fo", "a.thd"], more].concat());
+    pack(&[]);
+    let archive = || fs::read(folder.path().join("a.thd")).unwrap();
+    let expected = archive();
+    for policy in ["prs", "auto"] {
+        let text = stderr(&pack(&["--tickets", "wait", "--policy", policy, "--threads", "2", "--report"]));
+        assert!(text.contains("firings waited for their tickets: "), "{text}");
+        assert!(archive() == expected, "the archive depends on the waits under {policy}");
+    }
+    let why =
+        |more: &[&str]| bad(folder.path(), &[&["dedup", "pack", "file", "-fo", "a.thd"], more].concat());
+    assert!(why(&["--tickets", "3"]).contains("[possible values: wait]"));
+}
