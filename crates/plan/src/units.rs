@@ -65,9 +65,9 @@ data! {
         copy joins: bool, joins_mut;
         /// The number of segments for each worker into which units with state are cut, if their costs allow it.
         copy pieces: u64, pieces_mut;
-        /// The least part of a worker's share of the work, in percent, for which units without state get copies.
+        /// The minimum part of a worker's share of the work, in percent, for which units without state get copies.
         copy least_copied: u64, least_copied_mut;
-        /// The least expected speed-up over one worker, in percent. Where less is expected, the whole is one segment.
+        /// The minimum expected speed-up over one worker, in percent. Where less is expected, the whole is one segment.
         copy least_gain: u64, least_gain_mut;
     }
 }

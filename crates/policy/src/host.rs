@@ -79,8 +79,8 @@ pub trait Measurements {
         false
     }
 
-    /// How often in a row the firing that this worker's latest activation has ended has waited for its ticket, 0 if the
-    /// activation has ended none. `None` in a run whose firings do not wait for their tickets.
+    /// How often the firing that this worker's latest activation has ended has waited for its ticket since it was computed or
+    /// last suspended for room, at all outputs together; 0 if the activation has ended none. `None` in a run whose firings do not wait for their tickets.
     fn ticket_waits(&self) -> Option<u64> {
         None
     }

@@ -13,7 +13,7 @@ pub(crate) struct Firing {
     pub(crate) run: u64,
     /// The output that it leaves by next.
     pub(crate) port: usize,
-    /// How often in a row it was not its turn.
+    /// How often it was not its turn since it was computed, or was last suspended for room, at all outputs together.
     pub(crate) waits: u64,
 }
 

@@ -112,9 +112,11 @@ pub(crate) struct Claim {
 
 /// The answer to a computed firing that wants to leave.
 pub(crate) enum Answer {
-    /// It has left all outputs, or waits for its ticket or room, with all that it may publish published.
+    /// It has left all outputs.
     Left(Firing),
+    /// It is not its turn at its next output.
     Waits(Firing),
+    /// It is its turn, and the channel is full.
     Full(Firing, ChannelId),
 }
 

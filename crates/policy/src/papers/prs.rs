@@ -113,7 +113,7 @@ mod tests {
 
     const FARM: NodeId = NodeId(1);
 
-    /// The frequency with which the worker leaves the parallel kernel after `waits` refused claims.
+    /// The frequency with which the worker leaves the parallel kernel after `waits` waits.
     fn leaves(policy: Prs, waits: usize) -> f64 {
         const TRIALS: usize = 6_000;
         let mut host = Mock::new(graphs::farm());

@@ -27,7 +27,7 @@
 //! | it is the firing's turn, and there is room | publishes; the turn passes to the next ticket | goes on with the next port; after the last one ends with `Budget` |
 //! | it is the firing's turn, and the channel is full | stores the head that it waits for in `stuck`, and queues the firing | ends with `Full` |
 //! | it is not its turn | exchanges it for the oldest one in the queue; keeps it if there is none (lines 1 to 5 of Algorithm 1) | goes on: it stalls |
-//! | the run stops, or its deadline passes | queues the firing, whose items are dropped with the window | ends |
+//! | the run stops, or its deadline passes | queues the firing, or drops it: its items are dropped with the window | ends |
 //!
 //! A worker that begins an activation takes the oldest queued firing. It issues a ticket only if there is none (lines 12 to
 //! 15), so it begins no firing while it stalls.
@@ -43,7 +43,8 @@
 //!
 //! # When the node is claimable
 //!
-//! While a firing is queued, no ticket is issued, and the wait word does not count. The node is claimable if, for some port, a
+//! While a firing is queued, no ticket is issued, and the wait word does not count. (An issuer that has seen the queue empty
+//! may issue one beside a firing that is being queued: as if it had come a moment earlier.) The node is claimable if, for some port, a
 //! queued firing leaves by it next and the port is not stuck, or has room again or no consumer (`NodeState::may_leave`). A port
 //! that is stuck and has room makes it claimable in any case: its firing is queued, or a worker is about to queue or publish it.
 //!
@@ -96,7 +97,7 @@ pub(crate) struct Firing {
     pub(crate) ticket: usize,
     /// The port that it leaves by next.
     pub(crate) port: usize,
-    /// How often in a row it was not its turn: the paper's `T`.
+    /// How often it was not its turn since it was computed, or was last suspended for room, at all ports together: the paper's `T`.
     pub(crate) waits: u64,
 }
 
