@@ -6,6 +6,7 @@ mod archives;
 mod chain;
 mod channel;
 mod compile;
+mod danbi;
 mod dedup;
 mod dynamic;
 mod farm;
@@ -57,6 +58,7 @@ pub fn all(session: &mut Session) {
     operators::run(session);
     ferret::run(session);
     predict::run(session);
+    danbi::run(session);
     owned::run(session);
     fastq::run(session);
     loops::run(session);

@@ -4,6 +4,7 @@
 //! produce the same pages, to the byte.
 
 mod archives;
+mod danbi;
 mod data;
 mod engine;
 mod hybrid;
@@ -79,6 +80,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
     let pipelines = page(data, &pipelines::head(data), &pipelines::SECTIONS, &mut files);
+    let danbi = page(data, danbi::HEAD, &danbi::SECTIONS, &mut files);
     let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
     let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
     files.extend([
@@ -92,6 +94,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
         ("owned.md".into(), owned),
         ("loops.md".into(), loops),
         ("pipelines.md".into(), pipelines),
+        ("danbi.md".into(), danbi),
     ]);
     files
 }

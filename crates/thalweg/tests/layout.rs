@@ -117,6 +117,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-runtime",
             "thalweg",
             "thalweg-align",
+            "thalweg-danbi",
             "thalweg-dedup",
             "thalweg-kpn",
             "thalweg-wordcount",

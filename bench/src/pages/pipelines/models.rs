@@ -126,7 +126,7 @@ fn figure_10() -> Result<String, Error> {
 /// The tolerances of figure 11's sizes.
 const TOLERANCES: [f64; 3] = [0.01, 0.05, 0.1];
 
-/// The least number of threads with which work stealing, with `tokens` for each, reaches the bound by a serial stage that
+/// The minimum number of threads with which work stealing, with `tokens` for each, reaches the bound by a serial stage that
 /// takes the share `serial` of an item's time.
 fn stealing_threads(serial: f64, tokens: u64, tolerance: f64) -> Option<u32> {
     let enough = |threads: &u32| {
