@@ -50,7 +50,7 @@ enum Work {
 }
 
 impl Node {
-    /// A node of so many tickets, whose channel may hold an item already: ticket 100's.
+    /// A node of this number of tickets, whose channel may hold an item already: ticket 100's.
     fn new(tickets: usize, is_full: bool) -> Arc<Node> {
         let state = NodeState::parallel(1, 4, 2, false).with_waits();
         let retired = state.retired().expect("of a parallel node").clone();
