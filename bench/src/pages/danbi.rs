@@ -14,8 +14,16 @@ real, and the cost of queues, scheduler and contention is not shown: it is not d
 (`wait_for_tickets`, and queues of max(P, C) T items by `firings_per_thread(1)`), `auto` as a user has it.
 ";
 
-/// The programs, by the words of their figures' names.
-const PROGRAMS: [&str; 7] = ["filter-bank", "fm-radio", "fft2", "tde", "merge-sort", "rg", "srad"];
+/// The programs, by the words of their figures' names, with the file of their plot and what it shows.
+const PROGRAMS: [(&str, &str, &str); 7] = [
+    ("filter-bank", "danbi-filter-bank", "Speed-up of FilterBank over workers, by policy"),
+    ("fm-radio", "danbi-fm-radio", "Speed-up of FMRadio over workers, by policy"),
+    ("fft2", "danbi-fft2", "Speed-up of FFT2 over workers, by policy"),
+    ("tde", "danbi-tde", "Speed-up of TDE over workers, by policy"),
+    ("merge-sort", "danbi-merge-sort", "Speed-up of MergeSort over workers, by policy"),
+    ("rg", "danbi-rg", "Speed-up of RG over workers, by policy"),
+    ("srad", "danbi-srad", "Speed-up of SRAD over workers, by policy"),
+];
 
 pub(super) const SECTIONS: [Section; 4] = [
     Section {
@@ -55,16 +63,7 @@ pub(super) const SECTIONS: [Section; 4] = [
 
 fn speed_ups(data: &Data) -> Vec<Plot> {
     let plot = |(program, file, shows)| Plot { file, shows, svg: speed_up(data, program) };
-    let files = [
-        ("danbi-filter-bank", "Speed-up of FilterBank over workers, by policy"),
-        ("danbi-fm-radio", "Speed-up of FMRadio over workers, by policy"),
-        ("danbi-fft2", "Speed-up of FFT2 over workers, by policy"),
-        ("danbi-tde", "Speed-up of TDE over workers, by policy"),
-        ("danbi-merge-sort", "Speed-up of MergeSort over workers, by policy"),
-        ("danbi-rg", "Speed-up of RG over workers, by policy"),
-        ("danbi-srad", "Speed-up of SRAD over workers, by policy"),
-    ];
-    PROGRAMS.into_iter().zip(files).map(|(program, (file, shows))| plot((program, file, shows))).collect()
+    PROGRAMS.into_iter().map(plot).collect()
 }
 
 /// The speed-ups of a program under each policy.

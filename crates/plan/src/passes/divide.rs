@@ -144,16 +144,7 @@ mod tests {
             stateless: *kind == 'f',
         };
         let all = of.iter().enumerate().map(unit).collect();
-        Units {
-            all,
-            whole: None,
-            hand_overs: Vec::new(),
-            division,
-            joins: false,
-            pieces: 1,
-            least_copied: 10,
-            least_gain: 0,
-        }
+        Units::new(all, division)
     }
 
     /// The first and last unit of each segment, and a `*` if it has copies.

@@ -31,7 +31,7 @@ pub(crate) const MIN_LOAD: usize = 4;
 const MIN_EXACT: Duration = Duration::from_millis(1);
 
 /// The maximum time between two checks of the stop flag.
-const MAX_SLEEP: Duration = Duration::from_millis(5);
+pub(super) const MAX_SLEEP: Duration = Duration::from_millis(5);
 
 /// The dilation of the claims of one thread.
 #[derive(Debug)]

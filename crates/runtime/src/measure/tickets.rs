@@ -16,6 +16,7 @@
 //! A worker that has exchanged its firing asks at once for the one that it got. It pauses after a round through the queue.
 
 use super::clock::{Scale, Ticks, ticks};
+use super::dilation::MAX_SLEEP;
 use std::time::{Duration, Instant};
 
 /// The time of a wait, in nanoseconds.
@@ -26,8 +27,6 @@ const SPINS: u32 = 64;
 const SPIN_STEPS: u32 = 8;
 /// The minimum sleep of a dilated pause.
 const MIN_SLEEP: Duration = Duration::from_micros(200);
-/// The maximum sleep: a worker that stalls sees within this time that the run has stopped.
-const MAX_SLEEP: Duration = Duration::from_millis(5);
 
 /// The waits of the firings that one worker has.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ pub(crate) struct Totals {
     pub(crate) suspensions: u64,
     /// The sum and the maximum, over the suspensions, of the workers and the suspended firings.
     pub(crate) under_way: u64,
-    pub(crate) most_under_way: u64,
+    pub(crate) max_under_way: u64,
 }
 
 impl TicketWaits {
@@ -101,7 +100,7 @@ impl TicketWaits {
         let totals = &mut self.totals;
         totals.suspensions += 1;
         totals.under_way += under_way;
-        totals.most_under_way = totals.most_under_way.max(under_way);
+        totals.max_under_way = totals.max_under_way.max(under_way);
     }
 
     /// Ends an activation. Returns the waits of the firing that it has ended, 0 if it has ended none, and the time for which
@@ -213,7 +212,7 @@ mod tests {
     fn suspended_firings_are_counted_with_the_workers() {
         let mut waits = TicketWaits::new(None);
         [5, 9, 7].into_iter().for_each(|under_way| waits.suspend(under_way));
-        let Totals { suspensions, under_way, most_under_way, .. } = waits.totals;
-        assert_eq!((suspensions, under_way, most_under_way), (3, 21, 9));
+        let Totals { suspensions, under_way, max_under_way, .. } = waits.totals;
+        assert_eq!((suspensions, under_way, max_under_way), (3, 21, 9));
     }
 }

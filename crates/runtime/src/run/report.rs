@@ -46,7 +46,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
 fn tickets(workers: usize, accounts: &[(usize, Account)]) -> TicketReport {
     let sum =
         |count: fn(&Totals) -> u64| accounts.iter().map(|(_, account)| count(&account.tickets)).sum::<u64>();
-    let most = accounts.iter().map(|(_, account)| account.tickets.most_under_way).max();
+    let most = accounts.iter().map(|(_, account)| account.tickets.max_under_way).max();
     let (suspensions, under_way) = (sum(|totals| totals.suspensions), sum(|totals| totals.under_way));
     let mut tickets = TicketReport::default();
     (*tickets.waits_mut(), *tickets.suspensions_mut()) = (sum(|totals| totals.waits), suspensions);
