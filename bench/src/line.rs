@@ -2,6 +2,7 @@
 
 use crate::noise::LIMIT;
 use crate::race::{Record, Role};
+use crate::ratio::Ratio;
 use crate::targets::{Target, target};
 
 /// The quantity that a figure measures.
@@ -86,6 +87,8 @@ pub struct Line {
     pub slow_split: bool,
     /// The value of each contestant.
     pub values: Vec<(Entry, f64)>,
+    /// Paired ratios of times, if the figure has them.
+    pub ratios: Vec<Ratio>,
 }
 
 impl Line {
@@ -95,8 +98,19 @@ impl Line {
             .iter()
             .filter_map(|entry| Some((*entry, value(measure, entry, entries, records)?)))
             .collect();
-        let noisy = records.iter().any(|record| record.kept && record.disturbance > LIMIT);
-        Self { noisy, ..Self::of(name, measure, values) }
+        Self { noisy: is_noisy(records), ..Self::of(name, measure, values) }
+    }
+
+    /// Adds the paired ratios of these contestants' times, each of the first of a pair to the second. A target on paired ratios is
+    /// judged by the largest of them.
+    pub fn paired(mut self, records: &[Record], pairs: &[(&str, &str)]) -> Self {
+        self.noisy = is_noisy(records);
+        self.ratios = pairs.iter().filter_map(|(of, to)| Ratio::new(records, of, to)).collect();
+        if let Target::PairedAtMost(limit) = self.target {
+            let largest = self.ratios.iter().max_by(|a, b| a.mean.total_cmp(&b.mean));
+            self.passes = largest.and_then(|largest| largest.is_at_most(limit));
+        }
+        self
     }
 
     /// The line of a figure with these values.
@@ -119,6 +133,7 @@ impl Line {
             noisy: false,
             slow_split,
             values,
+            ratios: Vec::new(),
         }
     }
 
@@ -141,13 +156,20 @@ impl Line {
         }
     }
 
-    /// All contestants except yardsticks, with their values.
+    /// All contestants except yardsticks, with their values, and the paired ratios.
     pub fn details(&self) -> String {
         let shown = self.values.iter().filter(|(entry, _)| entry.role != Role::Yardstick);
         let words: Vec<_> =
             shown.map(|(entry, value)| format!("{} {}", entry.name, number(*value, self.measure))).collect();
-        format!("    {}", words.join(", "))
+        let ratios: String =
+            self.ratios.iter().map(|ratio| format!("\n    {} / {} {ratio}", ratio.of, ratio.to)).collect();
+        format!("    {}{ratios}", words.join(", "))
     }
+}
+
+/// Whether a run that counts was disturbed.
+fn is_noisy(records: &[Record]) -> bool {
+    records.iter().any(|record| record.kept && record.disturbance > LIMIT)
 }
 
 impl std::fmt::Display for Line {
@@ -211,7 +233,8 @@ fn median_of(records: &[Record], name: &str, of: impl Fn(&Record) -> f64) -> Opt
     median(kept.map(of).collect())
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The median, of an even number of values the mean of the two in the middle.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
     Some((values[low] + values[high]) / 2.0)

@@ -17,6 +17,7 @@ mod owned;
 mod pages;
 mod peers;
 mod race;
+mod ratio;
 mod results;
 mod row;
 mod session;
@@ -82,12 +83,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Other {
-    /// Measure what a run of everything leaves out, the papers' sweeps and archivers: about 25 minutes on 2 cores
+    /// Measure what a run of everything leaves out, the papers' sweeps and archivers: about 80 minutes on 2 cores
     ///
     /// The random network at work divisions 10 to 10^5, the pipeline with messages of 8 to 2048 bytes,
     /// scatter-gather with 8 to 256 workers, the H.264 encoder with 1 to 512, and the hybrid scheduler's figures
     /// (`sweep hybrid.`) by queues, work, batches, threads up to all processors, frequency and selectivity. `sweep
-    /// archives.` measures `thalweg dedup` beside tar with zstd, borg and restic, as far as these are installed.
+    /// archives.` measures `thalweg dedup` beside tar with zstd, borg and restic, as far as these are installed, and `sweep danbi.`
+    /// the programs of the DANBI paper under its policies, which is most of the time.
     Sweep(Measure),
     /// Write docs/results: tables and plots of the results, with the papers' figures. Measures nothing
     Pages(Pages),
@@ -133,6 +135,7 @@ Examples:
   thalweg-bench sweep layers        the random network at all its work divisions
   thalweg-bench sweep hybrid.7a     threads of the operating system against one, on one processor
   thalweg-bench sweep archives. --runs 5
+  thalweg-bench sweep danbi.speedup.rg --peers
   thalweg-bench pages               docs/results, from all recorded results";
 
 impl Measure {
@@ -195,9 +198,9 @@ fn main() -> ExitCode {
 }
 
 fn measure(options: Options, path: Option<PathBuf>, figures: impl FnOnce(&mut Session)) -> ExitCode {
-    let mut session = Session::start(options);
+    let mut session = Session::start(options, path);
     figures(&mut session);
-    finish(&session, path)
+    finish(session)
 }
 
 /// Ends a child process that a figure has started.
@@ -212,15 +215,10 @@ fn child(outcome: Result<(), String>) -> ExitCode {
 }
 
 /// Writes the results; fails if a contestant failed or the results could not be written.
-fn finish(session: &Session, path: Option<PathBuf>) -> ExitCode {
-    if let Some(path) = path {
-        match session.results.write(&path) {
-            Ok(()) => eprintln!("results: {}", path.display()),
-            Err(error) => {
-                eprintln!("error: {}: {error}", path.display());
-                return ExitCode::FAILURE;
-            }
-        }
+fn finish(mut session: Session) -> ExitCode {
+    session.save();
+    if let Some(path) = session.results.path.as_ref().filter(|path| path.exists()) {
+        eprintln!("results: {}", path.display());
     }
     if session.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,5 +1,7 @@
 //! One session of the benchmark: its options and results, and how a figure is run and shown.
 
+use std::path::PathBuf;
+
 use tempfile::TempDir;
 
 use crate::line::{Entry, Line, Measure};
@@ -53,13 +55,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Calibrates the work, also that of the peers' programs.
-    pub fn start(options: Options) -> Self {
+    /// Calibrates the work, also that of the peers' programs. The results go to `path`.
+    pub fn start(options: Options, path: Option<PathBuf>) -> Self {
         let calibration = Calibration::measure();
         let mut notes = vec![("step", format!("{:.4} ns", calibration.ns_per_step))];
         notes.extend(external::PROGRAMS.map(|(name, hint)| (name_of_step(name), peer_speed(name, hint))));
         notes.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
-        let results = Results::new(&notes);
+        let results = Results::new(path, &notes);
         println!("{}", Line::heading());
         Self { options, calibration, results, errors: Vec::new(), folders: Vec::new() }
     }
@@ -118,7 +120,8 @@ impl Session {
         }
     }
 
-    fn race(
+    /// Runs the race of the figure `name`.
+    pub fn race(
         &mut self,
         name: &str,
         threads: usize,
@@ -143,12 +146,23 @@ impl Session {
         self.show(&line, &[]);
     }
 
-    fn show(&mut self, line: &Line, records: &[Record]) {
+    /// Shows a line, and keeps it with these records in the file of the results.
+    pub fn show(&mut self, line: &Line, records: &[Record]) {
         println!("{line}");
         if self.options.peers && !line.values.is_empty() {
             println!("{}", line.details());
         }
         self.results.add(line, records);
+        self.save();
+    }
+
+    /// Writes the file of the results. The first error is kept.
+    pub fn save(&mut self) {
+        let Err(error) = self.results.save() else { return };
+        if !self.errors.contains(&error) {
+            eprintln!("error: {error}");
+            self.errors.push(error);
+        }
     }
 
     /// Shows a remark, and keeps it with the results.

@@ -1,5 +1,6 @@
-//! The targets of the figures, in one table; those of `owned` are in a table of their own.
+//! The targets of the figures, in one table; those of `owned` and `danbi` are in files of their own.
 
+mod danbi;
 mod owned;
 
 /// A bound on a figure.
@@ -17,11 +18,13 @@ pub enum Target {
     BestAtLeast(f64),
     /// Ours divided by the best peer's is at most this.
     BestAtMost(f64),
+    /// Ours divided by the best peer's, round by round, is at most this: the whole 95 % interval of the ratio.
+    PairedAtMost(f64),
     /// Measured and shown, without a target.
     None,
 }
 
-use Target::{AtLeast, AtMost, BestAtLeast, BestAtMost, TimesAtLeast, TimesAtMost};
+use Target::{AtLeast, AtMost, BestAtLeast, BestAtMost, PairedAtMost, TimesAtLeast, TimesAtMost};
 
 /// An operator costs no more than the kernel by hand, but for the noise of both.
 const BY_HAND: Target = TimesAtMost(1.05, "hand");
@@ -194,16 +197,17 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 fn all() -> impl Iterator<Item = (String, Target)> {
-    TARGETS.iter().map(|(name, target)| (name.to_string(), *target)).chain(owned::all())
+    TARGETS.iter().map(|(name, target)| (name.to_string(), *target)).chain(owned::all()).chain(danbi::all())
 }
 
 impl Target {
     /// Whether the target is relative to another contestant, so that the yardstick does not matter.
     pub fn is_relative(self) -> bool {
-        matches!(self, TimesAtMost(..) | TimesAtLeast(..) | BestAtLeast(_) | BestAtMost(_))
+        matches!(self, TimesAtMost(..) | TimesAtLeast(..) | BestAtLeast(_) | BestAtMost(_) | PairedAtMost(_))
     }
 
-    /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant, or of a peer.
+    /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant, or of a peer. A target
+    /// on paired ratios needs the single runs: `Line::paired` judges it.
     pub fn passes(
         self,
         ours: f64,
@@ -217,7 +221,7 @@ impl Target {
             TimesAtLeast(limit, other) => value_of(other).map(|value| ours / value >= limit),
             BestAtLeast(limit) => best_peer.map(|value| ours / value >= limit),
             BestAtMost(limit) => best_peer.map(|value| ours / value <= limit),
-            Target::None => None,
+            PairedAtMost(_) | Target::None => None,
         }
     }
 }
@@ -231,6 +235,7 @@ impl std::fmt::Display for Target {
             TimesAtLeast(limit, other) => write!(f, ">={limit}x {other}"),
             BestAtLeast(limit) => write!(f, ">={limit}x best peer"),
             BestAtMost(limit) => write!(f, "<={limit}x best peer"),
+            PairedAtMost(limit) => write!(f, "<={limit}x best peer, paired"),
             Target::None => write!(f, "-"),
         }
     }
