@@ -32,6 +32,7 @@ mod sweep;
 mod variants;
 mod wordcount;
 
+pub use danbi::PARTS as DANBI_PARTS;
 pub use fastq::child as fastq;
 pub use ferret::FERRET;
 pub use kpn_memory::child as resident;
@@ -58,7 +59,6 @@ pub fn all(session: &mut Session) {
     operators::run(session);
     ferret::run(session);
     predict::run(session);
-    danbi::run(session);
     owned::run(session);
     fastq::run(session);
     loops::run(session);

@@ -1,9 +1,10 @@
-//! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`
-//! and `locality`; and `archives`.
+//! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`,
+//! `locality` and `danbi`; and `archives`.
 
 use thalweg_kpn::H264;
 
 use super::archives;
+use super::danbi;
 use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
@@ -41,6 +42,7 @@ pub fn run(session: &mut Session) {
     }
     hybrid::run(session);
     locality::run(session);
+    danbi::run(session);
     archives::run(session);
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::line::{MOST_EFFICIENT, SPLIT};
+use crate::ratio::Ratio;
 
 /// A file of results.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct Figure {
     pub unit: String,
     /// The values of all contestants.
     pub values: Vec<Value>,
+    /// The paired ratios of its contestants' times.
+    pub ratios: Vec<Ratio>,
     /// The target, or `-`.
     pub target: String,
     /// `pass`, `miss` or `-`, as it was recorded.
@@ -63,6 +66,7 @@ impl Figure {
             run: None,
             unit: String::new(),
             values: Vec::new(),
+            ratios: Vec::new(),
             target: "-".into(),
             verdict: "-",
             noisy: false,
@@ -200,6 +204,11 @@ impl Data {
                     role: role.into(),
                     value: value.parse().ok()?,
                 });
+            }
+            "ratio" => {
+                let [_, figure, ref ratio @ ..] = fields[..] else { return None };
+                let ratio = Ratio::parse(ratio)?;
+                self.figure(figure, run).ratios.push(ratio);
             }
             "line" => {
                 let [_, figure, .., target, word, noisy] = fields[..] else { return None };

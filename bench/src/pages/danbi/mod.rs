@@ -1,0 +1,121 @@
+//! The page of the DANBI paper's programs and policies.
+
+mod tables;
+
+use super::data::Data;
+use super::plot::{Lines, Series};
+use super::{Plot, Section, series};
+pub(super) use tables::table;
+
+pub(super) const HEAD: &str = "\
+# Results: the programs of DANBI
+
+The seven programs of `apps/danbi` under the policies of the DANBI paper and under `auto`. The paper's machine had 40 cores. Here 1 and
+2 workers compute; 1 to 40 workers run in dilated time (`Options::dilate`): kernels compute, and each claim lasts a multiple of
+its processor time, for the rest of which its thread sleeps. So the schedule, the variance of firings and the program's branches are
+real, and the cost of queues, scheduler and contention is not shown: it is not dilated. The paper's policies run in the paper's mode
+(`wait_for_tickets`, and queues of max(P, C) T items by `firings_per_thread(1)`), `auto` as a user has it. All policies run in turn on
+the same input, round by round.
+";
+
+/// The programs, by the words of their figures' names and by the paper's name, with the file of their plot and what it shows.
+const PROGRAMS: [(&str, &str, &str, &str); 7] = [
+    ("filter-bank", "FilterBank", "danbi-filter-bank", "Speed-up of FilterBank over workers, by policy"),
+    ("fm-radio", "FMRadio", "danbi-fm-radio", "Speed-up of FMRadio over workers, by policy"),
+    ("fft2", "FFT2", "danbi-fft2", "Speed-up of FFT2 over workers, by policy"),
+    ("tde", "TDE", "danbi-tde", "Speed-up of TDE over workers, by policy"),
+    ("merge-sort", "MergeSort", "danbi-merge-sort", "Speed-up of MergeSort over workers, by policy"),
+    ("rg", "RG", "danbi-rg", "Speed-up of RG over workers, by policy"),
+    ("srad", "SRAD", "danbi-srad", "Speed-up of SRAD over workers, by policy"),
+];
+
+/// The policies, with their contestants' names.
+const POLICIES: [(&str, &str); 5] =
+    [("random", "random"), ("qes", "qes"), ("pss", "pss"), ("prs", "prs"), ("auto", "ours")];
+
+pub(super) const SECTIONS: [Section; 6] = [
+    Section {
+        title: "Figure 3: speed-ups",
+        prefixes: &["danbi.speedup"],
+        subject: "danbi.3",
+        text: "By policy and workers in dilated time, the sum of the times of all claims, which one worker would need, over the time of the run:\n\
+               the median of the rounds. `most`: the workers of the largest one. A policy whose claims have several firings computes less for the\n\
+               same input, since data and code are in the caches: its run may be shorter than that of a policy with a larger speed-up. The ratios\n\
+               of times in the next section show that. The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
+        plots: speed_ups,
+    },
+    Section {
+        title: "`auto` beside the papers' policies",
+        prefixes: &["danbi.computing", "danbi.speedup"],
+        subject: "danbi.ratios",
+        text: "The time of `auto` over that of each policy in the same round: the geometric mean of the rounds, with its 95 % interval (Student's).\n\
+               The policy with the largest ratio is the best one, and decides: `pass` if its whole interval is at most 1.03, `miss` if all of it\n\
+               is above, and `open` if 1.03 is inside, which more rounds decide (`--runs`). The speed-ups of workers that compute are the time of\n\
+               the kernels with one worker over the time of the run, in the same round. Computing RG and SRAD have images of 1024 by 1024 pixels,\n\
+               dilated ones of 64 by 48. The figures are `danbi.computing.PROGRAM.nWORKERS` and `danbi.speedup.PROGRAM.nWORKERS`.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figure 4: where the time goes",
+        prefixes: &["danbi.parts", "danbi.costs"],
+        subject: "danbi.4",
+        text: "Shares of the time of 40 dilated workers, and of 2 that compute, in per cent, in the runs of Figure 3: medians of the rounds. `idle` has no\n\
+               name in the paper: there a thread without work looks for some, which is scheduling or stall. `preempted`: a worker's thread waited for\n\
+               a core. `OS kernel` is the time of the threads in the operating system's kernel, which is also in the other columns. It is counted in\n\
+               ticks of up to 10 ms, so it is coarse in runs of 2 workers. Queue, scheduler and kernel are not dilated, so with 40 workers their\n\
+               shares are too small by the dilation. The figures are `danbi.parts.PROGRAM.POLICY` and `danbi.costs.PROGRAM.POLICY`.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figure 6: user-level threads",
+        prefixes: &["danbi.threads"],
+        subject: "danbi.6",
+        text: "Workers and suspended firings together, whenever a firing is suspended: what the paper's runtime has a thread for. 40 dilated\n\
+               workers, `prs`, in the runs of Figure 3. The figures are `danbi.threads.PROGRAM`.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figure 7: queue sizes",
+        prefixes: &["danbi.queues"],
+        subject: "danbi.7",
+        text: "By how much the time of a run differs from that with queues of max(P, C) T items in the same round if they have 1/3, 2/3, 2 and 3 times\n\
+               as many, in per cent: the geometric mean, with its 95 % interval. 40 dilated workers, `prs`. The figures are `danbi.queues.PROGRAM`.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Sizes of the dilated runs",
+        prefixes: &["danbi.size"],
+        subject: "danbi.size",
+        text: "Firings of the node with the fewest, and of all nodes, by workers. The inputs of many workers are such that a run under `prs` lasts about\n\
+               3 s (1.25 s at the points without a verdict), as a run on a small input says. With few workers the same time has fewer\n\
+               firings, so runs last up to twice as long for 200 firings of each node: that length bounds what is below 200. The node with the\n\
+               fewest firings of RG is a transposition, and of SRAD the statistics, which fire once an image. Images are small (64 by 48 pixels),\n\
+               and an input has at most 680 of them. The figures are `danbi.size.PROGRAM.nWORKERS`.",
+        plots: |_| Vec::new(),
+    },
+];
+
+fn speed_ups(data: &Data) -> Vec<Plot> {
+    let plot = |(program, _, file, shows)| Plot { file, shows, svg: speed_up(data, program) };
+    PROGRAMS.into_iter().map(plot).collect()
+}
+
+/// The speed-ups of a program under each policy.
+fn speed_up(data: &Data, program: &str) -> Option<String> {
+    let before = format!("danbi.speedup.{program}.n");
+    let line = |(name, contestant)| series(data, name, &before, "", contestant);
+    let papers =
+        ["prs", "pss", "qes", "random"].map(|policy| Series { other: true, ..line((policy, policy)) });
+    let mut lines = vec![line(("auto", "ours"))];
+    lines.extend(papers);
+    lines.retain(|line| !line.points.is_empty());
+    Lines {
+        x: "workers",
+        y: "speed-up",
+        tick: |x| x.to_string(),
+        top: 40.0,
+        logarithmic: false,
+        series: lines,
+    }
+    .svg()
+}
