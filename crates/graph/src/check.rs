@@ -4,7 +4,7 @@ use crate::{GraphData, NodeId};
 use std::fmt;
 
 /// A reason to refuse a graph. Messages name ports as `node.port`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// An output port has no channel.
@@ -172,7 +172,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+crate::error_type!(Fault);
 
 impl GraphData {
     /// Checks every port of every node.

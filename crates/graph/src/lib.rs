@@ -20,6 +20,7 @@ mod data;
 mod details;
 #[cfg(feature = "text")]
 mod dot;
+mod error_type;
 mod graph;
 mod id;
 mod item;

@@ -5,7 +5,7 @@ use thalweg_graph::{ChannelId, GraphData, NodeId, data};
 
 data! {
     /// A reason why a plan cannot run a graph: what does not fit, and where. It prints as a message with a line of help.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, PartialEq, Eq)]
     pub struct PlanError {
         /// The part of the plan that does not fit.
         copy place: Place;

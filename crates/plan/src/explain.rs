@@ -199,7 +199,7 @@ impl fmt::Display for PlanError {
     }
 }
 
-impl std::error::Error for PlanError {}
+thalweg_graph::error_type!(PlanError);
 
 /// A segment or a region in a message.
 struct Set(Place);

@@ -171,7 +171,7 @@ impl ChannelProfile {
 }
 
 /// Two profiles are of different graphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OtherGraph {
     first: Fingerprint,
     second: Fingerprint,
@@ -183,7 +183,7 @@ impl fmt::Display for OtherGraph {
     }
 }
 
-impl std::error::Error for OtherGraph {}
+thalweg_graph::error_type!(OtherGraph);
 
 #[cfg(test)]
 mod tests {

@@ -27,7 +27,7 @@ data! {
 }
 
 /// The reason why no plan follows from runs of a compiled graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NoNextPlan {
     /// In no run has the compiler measured units: each followed a given plan, ran on one thread, or had a thread for each unit.
     Unmeasured,
@@ -46,7 +46,7 @@ impl fmt::Display for NoNextPlan {
     }
 }
 
-impl std::error::Error for NoNextPlan {}
+thalweg_graph::error_type!(NoNextPlan);
 
 impl Program {
     /// A program of which a run has executed these bodies.

@@ -15,7 +15,7 @@ use thalweg_graph::{ChannelId, GraphData, NodeId, data, without_mark};
 
 data! {
     /// An error in the text of a plan: a mistake in the text, or something that does not fit the graph.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, PartialEq, Eq)]
     pub struct ReadError {
         /// The line, counted from 1.
         copy line: usize;
@@ -30,7 +30,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {}
+thalweg_graph::error_type!(ReadError);
 
 impl FromStr for Plan {
     type Err = ReadError;

@@ -38,7 +38,7 @@ pub trait Visit {
 }
 
 /// Why a name does not denote a policy.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
     /// No policy has this name.
@@ -92,7 +92,7 @@ impl fmt::Display for Unknown {
     }
 }
 
-impl std::error::Error for Unknown {}
+thalweg_graph::error_type!(Unknown);
 
 /// A policy's row in the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Why a model has no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// A number is not in the range that the model accepts.
@@ -92,6 +92,13 @@ impl fmt::Display for PipelineFault {
     }
 }
 
+/// As it is displayed: `main` shows this of an error that it returns.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Error {}
 
 /// The shortest time accepted, in seconds, and the lowest rate, in items per second.
@@ -127,5 +134,18 @@ pub(crate) fn within(what: &'static str, value: f64, min: f64, max: f64) -> Resu
     match value >= min && value <= max {
         true => Ok(value),
         false => Err(Error::OutOfRange { what, value, min, max }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_prints_the_message() {
+        let errors = [threads(0).unwrap_err(), Error::Pipeline(PipelineFault::Empty)];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
+        }
     }
 }

@@ -18,6 +18,7 @@ mod documents;
 mod drops;
 mod endings;
 mod endless;
+mod error_types;
 mod examples;
 mod failures;
 mod findings;

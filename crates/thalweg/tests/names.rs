@@ -67,7 +67,7 @@ const DATA: [&str; 12] = [
 ];
 
 /// The Rust files at a path and below it.
-fn files(path: &Path, found: &mut Vec<PathBuf>) {
+pub fn files(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
         fs::read_dir(path).unwrap().for_each(|entry| files(&entry.unwrap().path(), found));
     } else if path.extension().is_some_and(|end| end == "rs") {

@@ -40,14 +40,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// As it is displayed: `main` shows this of an error that it returns.
-impl fmt::Debug for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for ReadError {}
+thalweg_graph::error_type!(ReadError);
 
 impl FromStr for Machine {
     type Err = ReadError;

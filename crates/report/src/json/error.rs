@@ -102,11 +102,4 @@ impl fmt::Display for ReadErrorKind {
     }
 }
 
-/// As it is displayed: `main` shows this of an error that it returns.
-impl fmt::Debug for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for ReadError {}
+thalweg_graph::error_type!(ReadError);

@@ -40,7 +40,7 @@ pub struct Grid {
 }
 
 /// Why the settings to predict for cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct GridError(String);
 
 impl fmt::Display for GridError {
@@ -49,7 +49,7 @@ impl fmt::Display for GridError {
     }
 }
 
-impl std::error::Error for GridError {}
+thalweg_graph::error_type!(GridError);
 
 impl FromStr for Grid {
     type Err = GridError;

@@ -122,7 +122,7 @@ pub struct StagePrediction {
 }
 
 /// Why no prediction is made of a report.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Unpredictable {
     /// No time was measured in any node.
@@ -166,7 +166,7 @@ impl fmt::Display for Unpredictable {
     }
 }
 
-impl std::error::Error for Unpredictable {}
+thalweg_graph::error_type!(Unpredictable);
 
 /// The threads up to which a finding looks for more throughput.
 const MAX_TRIED: u32 = 64;

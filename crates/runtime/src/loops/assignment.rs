@@ -154,14 +154,7 @@ pub struct AssignmentError {
     what: String,
 }
 
-/// As it is displayed: `main` shows this of an error that it returns.
-impl fmt::Debug for AssignmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for AssignmentError {}
+thalweg_graph::error_type!(AssignmentError);
 
 impl fmt::Display for AssignmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
