@@ -124,7 +124,7 @@ fn measured(graph: GraphData) -> Report {
     }
     for channel in report.channels_mut() {
         (*channel.items_mut(), *channel.bytes_mut(), *channel.capacity_mut()) = (20_000, 160_000, 1024);
-        (*channel.peak_mut(), *channel.mean_mut()) = (800.0, 511.25);
+        (*channel.peak_mut(), *channel.mean_mut()) = (Some(800.0), Some(511.25));
         *channel.consumer_waited_mut() = Duration::from_nanos(3_456_789);
         *channel.producer_waited_mut() = Duration::from_nanos(4_567_890);
     }

@@ -68,6 +68,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | of a node, where they exist | `waits`, the fields of [`NodeWaits`](thalweg_trace::NodeWaits); `service`, the distributions `activation` and `firing`, each with its samples, its sums in ns and ns² and its buckets |
     /// | of a node that executed loops or task graphs | `jobs`, an entry for each member: the fields of [`MemberCounts`](thalweg_trace::MemberCounts) |
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](thalweg_trace::ChannelReport) |
+    /// | of a channel, where they were sampled | `peak` and `mean` |
     /// | `prediction`, where one is made | [`ReportExt::prediction`]: `model`, `threads`, `throughput` and `waiting_threads`, each predicted and measured, `bound`, `limited_by`, `papers`, and `stages` by node; a reader makes it anew |
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     /// | `program`, of a compiled program | the program's own `graph` and `plan`; its `units`, `whole`, `hand_overs`, `division`, `joins`, `pieces`, `least_copied` and `least_gain`, the fields of [`Units`](thalweg_plan::Units); and `bodies`, each a `node` of the run's graph with the range of its `units` |

@@ -33,7 +33,7 @@ fn chain(names: &[&str]) -> Report {
         (*node.firings_mut(), *node.busy_mut()) = (1000, Duration::from_millis(10));
     }
     for channel in report.channels_mut() {
-        (*channel.capacity_mut(), *channel.mean_mut()) = (64, 8.0);
+        (*channel.capacity_mut(), *channel.mean_mut()) = (64, Some(8.0));
     }
     report
 }
@@ -53,7 +53,7 @@ fn changed() -> [Report; 2] {
     *after.nodes_mut()[2].busy_mut() = Duration::from_millis(60);
     *after.nodes_mut()[2].firings_mut() = 2000;
     *after.channels_mut()[1].capacity_mut() = 256;
-    *after.channels_mut()[2].mean_mut() = 0.5;
+    *after.channels_mut()[2].mean_mut() = Some(0.5);
     *after.channels_mut()[1].consumer_waited_mut() = Duration::from_millis(30);
     *after.nodes_mut()[0].other_waits_mut().worker_mut() = Duration::from_millis(2);
     *after.workers_mut()[0].steal_attempts_mut() = 40;

@@ -56,7 +56,7 @@ fn run(graph: GraphData, busy: &[u64], workers: &[[u64; 5]]) -> Report {
         (*node.busy_mut(), *node.firings_mut()) = (ms(*busy), 1_000);
     }
     for channel in report.channels_mut() {
-        (*channel.items_mut(), *channel.capacity_mut(), *channel.mean_mut()) = (1_000, 64, 30.0);
+        (*channel.items_mut(), *channel.capacity_mut(), *channel.mean_mut()) = (1_000, 64, Some(30.0));
     }
     report
 }
@@ -245,7 +245,7 @@ fn a_near_miss_of_a_deadlock_names_its_cycle() {
 /// `a` feeds the loop of `b` and `c`.
 fn looped() -> Report {
     let mut report = run(graph(4, &[(0, 1), (1, 2), (2, 1), (2, 3)]), &[1, 48, 46, 1], &[IDLE, IDLE]);
-    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (0.2, 0.1);
+    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (Some(0.2), Some(0.1));
     report
 }
 
@@ -272,7 +272,7 @@ fn a_starving_loop_is_named() {
 #[test]
 fn a_full_loop_is_not_starved() {
     let mut report = looped();
-    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (20.0, 20.0);
+    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (Some(20.0), Some(20.0));
     assert!(!kinds(&report).contains(&FindingKind::StarvedLoop));
     let mut report = looped();
     *report.nodes_mut()[1].busy_mut() = ms(95);

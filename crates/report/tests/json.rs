@@ -88,7 +88,7 @@ fn what_a_report_must_not_have_is_refused() {
         Report::from_json(&report.to_json()).unwrap_err().to_string()
     };
     let place = |error: &str| error.split_once(": ").unwrap().1.to_owned();
-    let error = refused(|report| *report.channels_mut()[1].mean_mut() = f64::NAN);
+    let error = refused(|report| *report.channels_mut()[1].mean_mut() = Some(f64::NAN));
     assert_eq!(place(&error), "invalid type: null, expected f64");
     let error = refused(|report| report.workers_mut().push(WorkerReport::default()));
     assert_eq!(place(&error), "expected 2 entries, one for each thread, found 3 entries");
@@ -115,4 +115,22 @@ proptest! {
         prop_assert_eq!(again.to_json(), text);
         prop_assert_eq!(again.to_string(), report.to_string());
     }
+}
+
+/// Zero is an occupancy too: one that was not sampled is absent in each form of the report.
+#[test]
+fn an_occupancy_without_samples_is_absent() {
+    let mut report = example();
+    let sampled = (report.to_json(), report.to_html().matches("class=\"level\"").count());
+    for channel in report.channels_mut() {
+        assert!(channel.mean().is_some());
+        (*channel.mean_mut(), *channel.peak_mut()) = (None, None);
+    }
+    let json = report.to_json();
+    assert!(sampled.0.contains("\"mean\"") && sampled.0.contains("\"peak\""));
+    assert!(!json.contains("\"mean\"") && !json.contains("\"peak\""), "{json}");
+    assert_eq!(Report::from_json(&json).as_ref(), Ok(&report));
+    let html = report.to_html();
+    assert_eq!((sampled.1, html.matches("class=\"level\"").count()), (report.channels().len(), 0));
+    assert!(!html.contains("on average"), "{html}");
 }

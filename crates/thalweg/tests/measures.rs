@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use thalweg::Report;
 use thalweg::embed::trace::{Ended, What};
-use thalweg::trace::Cause;
+use thalweg::trace::{Cause, WorkerReport};
 use thalweg::{Graph, Options};
 
 /// Computes for this long.
@@ -288,6 +288,26 @@ fn a_partitioned_run_reports_no_steals() {
     }
 }
 
+/// Under work stealing, tries to steal take time, which is a part of the scheduler's; under `partition` and on one worker there
+/// are none.
+#[test]
+fn time_in_steals_is_measured() {
+    let times = |options: &Options| {
+        let report = chain(20_000, Duration::ZERO, options);
+        let workers = report.workers();
+        assert!(workers.iter().all(|worker| worker.stealing() <= worker.scheduler()), "{report}");
+        let tried = |worker: &&WorkerReport| worker.steal_attempts() > 0;
+        assert!(workers.iter().filter(|worker| !tried(worker)).all(|worker| worker.stealing().is_zero()));
+        workers.iter().map(|worker| worker.stealing()).sum::<Duration>()
+    };
+    for options in [Options::new().threads(1), Options::new().threads(4).policy("partition")] {
+        assert_eq!(times(&options), Duration::ZERO, "{options:?}");
+    }
+    // Of a sample: a run in which no steal was in it is possible.
+    let stealing = Options::new().threads(4).policy("ws-last").capacity(8);
+    assert!((0..20).any(|_| times(&stealing) > Duration::ZERO));
+}
+
 /// The mean of a channel's items is over time: by Little's law the times of all items in it, by the run's. Over activations it
 /// would be twice as large here: both ends look at times that depend on the items, the consumer just after one has come.
 #[test]
@@ -310,10 +330,10 @@ fn a_channel_that_is_empty_most_of_the_time_holds_few_items_in_the_mean() {
         let report = graph.run_with(&options).unwrap().into_report();
         for (channel, spent) in report.channels().iter().zip(spent) {
             let expected = spent.into_inner().unwrap().as_secs_f64() / report.wall().as_secs_f64();
+            let mean = channel.mean().expect("long activations are sampled");
             assert!(
-                (0.7 * expected..1.4 * expected).contains(&channel.mean()),
-                "{} items, {expected} expected: {options:?}\n{report}",
-                channel.mean()
+                (0.7 * expected..1.4 * expected).contains(&mean),
+                "{mean} items, {expected} expected: {options:?}\n{report}"
             );
         }
     }

@@ -153,11 +153,11 @@ data! {
         copy peak_bytes: u64, peak_bytes_mut;
         /// Capacity at the end of the run, in items.
         copy capacity: usize, capacity_mut;
-        /// Highest occupancy seen by the sample, in items: a lower bound of the true peak. Finite, and 0 without samples.
-        copy peak: f64, peak_mut;
+        /// Highest occupancy seen by the sample, in items: a lower bound of the true peak. Finite; `None` without samples.
+        copy peak: Option<f64>, peak_mut;
         /// Mean occupancy over time, in items, those of firings under way included: a sample of the channel's changes, each with
-        /// the time to the next. Finite, and 0 without samples.
-        copy mean: f64, mean_mut;
+        /// the time to the next. Finite; `None` without samples, as in a run of a few activations.
+        copy mean: Option<f64>, mean_mut;
         /// Items that were still in the channel at the end of the run.
         copy leftover: u64, leftover_mut;
         /// Items that another worker consumed than the one that pushed them: traffic between cores. If an end of the channel is a

@@ -46,8 +46,8 @@ fn report() -> Report {
         *channel.bytes_mut() = 80_000;
         *channel.remote_mut() = 300;
         *channel.capacity_mut() = 1024;
-        *channel.peak_mut() = 800.0;
-        *channel.mean_mut() = 511.25;
+        *channel.peak_mut() = Some(800.0);
+        *channel.mean_mut() = Some(511.25);
         *channel.leftover_mut() = leftover;
     }
     *report.channels_mut()[0].producer_waited_mut() = ms(70);
@@ -212,4 +212,21 @@ fn newlines_in_names_are_escaped() {
     graph.add(Node::sequential("two\nlines"));
     let text = Report::new(graph, "auto", 1).to_string();
     assert!(text.contains("\ntwo\\nlines  sequential"), "{text}");
+}
+
+/// Zero is an occupancy too.
+#[test]
+fn an_occupancy_without_samples_is_no_number() {
+    let row = |report: &Report| {
+        let text = report.to_string();
+        let row = text.lines().rfind(|line| line.contains("1024") && line.contains("10000")).unwrap();
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut report = report();
+    let before = row(&report);
+    let at = before.iter().position(|cell| cell == "800.0").unwrap();
+    let channel = report.channels_mut().last_mut().unwrap();
+    (*channel.peak_mut(), *channel.mean_mut()) = (None, None);
+    let after = row(&report);
+    assert_eq!((&*after[at], &*after[at + 1], after.len()), ("-", "-", before.len()), "{after:?}");
 }

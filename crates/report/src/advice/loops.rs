@@ -39,7 +39,8 @@ impl Evidence<'_> {
             return None;
         }
         let count = nodes.len() as f64;
-        let queued: f64 = channels.iter().map(|id| self.channels()[id.index()].mean()).sum();
+        // Without a sample of each channel it is not known that few items are in the loop.
+        let queued = channels.iter().map(|id| self.channels()[id.index()].mean()).sum::<Option<f64>>()?;
         let most = nodes.iter().map(|node| self.load(*node)).fold(0.0, f64::max);
         if queued >= count || most >= SERIAL {
             return None;

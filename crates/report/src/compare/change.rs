@@ -137,13 +137,15 @@ data! {
 impl ChannelChange {
     /// How much the channel changed: the factor between its two capacities at the end, or between its two mean
     /// occupancies, whichever is larger. At least 1. Each quantity counts one item more than it has, so that a factor
-    /// exists for an empty channel, and is small between almost empty ones.
+    /// exists for an empty channel, and is small between almost empty ones. An occupancy that only one report has is no change.
     pub fn factor(&self) -> f64 {
         let factor = |Change { before, after }: Change<f64>| {
             let (most, least) = (f64::max(before, after), f64::min(before, after));
             (most + 1.0) / (least + 1.0)
         };
         let capacity = self.channel.map(|channel| channel.capacity() as f64);
-        f64::max(factor(capacity), factor(self.channel.map(|channel| channel.mean())))
+        let mean = self.channel.map(|channel| channel.mean());
+        let mean = mean.before.zip(mean.after).map(|(before, after)| factor(Change { before, after }));
+        f64::max(factor(capacity), mean.unwrap_or(1.0))
     }
 }

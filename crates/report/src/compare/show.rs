@@ -134,7 +134,7 @@ fn channel_row(ChannelChange { name, channel }: &ChannelChange) -> Vec<String> {
     vec![
         shown(name).to_string(),
         channel.map(|channel| channel.capacity().to_string()).to_string(),
-        channel.map(|channel| units::items(channel.mean())).to_string(),
+        channel.map(|channel| channel.mean().map_or("-".to_owned(), units::items)).to_string(),
     ]
 }
 

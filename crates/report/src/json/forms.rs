@@ -38,6 +38,11 @@ pub(super) fn measure<'d, D: Deserializer<'d>>(from: D) -> Result<f64, D::Error>
     }
 }
 
+/// [`measure`] of a field that is left out where nothing was measured.
+pub(super) fn measured<'d, D: Deserializer<'d>>(from: D) -> Result<Option<f64>, D::Error> {
+    measure(from).map(Some)
+}
+
 /// Whether a setting has its default, so that it is left out.
 pub(super) fn is_default<T: Default + PartialEq>(setting: &T) -> bool {
     *setting == T::default()

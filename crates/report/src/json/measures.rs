@@ -1,6 +1,6 @@
 //! The measurements of workers, nodes and channels.
 
-use super::forms::{is_default, measure, nanos};
+use super::forms::{is_default, measure, measured, nanos};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -211,10 +211,10 @@ pub(super) struct ChannelEntry<'d> {
     items: u64,
     bytes: u64,
     capacity: usize,
-    #[serde(deserialize_with = "measure")]
-    peak: f64,
-    #[serde(deserialize_with = "measure")]
-    mean: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "measured")]
+    peak: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "measured")]
+    mean: Option<f64>,
     #[serde(default, skip_serializing_if = "is_default")]
     peak_bytes: u64,
     leftover: u64,

@@ -40,15 +40,7 @@ pub(super) fn section(out: &mut String, report: &Report) {
 
 fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
     let stats = &report.channels()[id.index()];
-    let full =
-        if stats.capacity() == 0 { 0.0 } else { (stats.mean() / stats.capacity() as f64).clamp(0.0, 1.0) };
-    let width = 60.0 * if full.is_nan() { 0.0 } else { full };
-    let gauge = format!(
-        "<svg class=\"level\" role=\"img\" width=\"62\" height=\"9\"><title>{:.0} % full on average</title><rect \
-         class=\"gauge\" x=\"0.5\" y=\"0.5\" width=\"61\" height=\"8\" rx=\"2\"/><rect class=\"fill\" x=\"1\" y=\"1\" \
-         width=\"{width:.1}\" height=\"7\"/></svg>",
-        100.0 * width / 60.0
-    );
+    let items = |count: Option<f64>| count.map_or("-".to_owned(), units::items);
     let feedback = match report.graph().channel(id).link() {
         link if link.feedback() => format!(" (feedback, {} initial)", link.initial()),
         _ => String::new(),
@@ -59,9 +51,9 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
         Cell::Number(units::rate(report.rate(id))),
         Cell::Number(units::format_bytes(stats.bytes())),
         Cell::Number(stats.capacity().to_string()),
-        Cell::Number(units::items(stats.mean())),
-        Cell::Number(units::items(stats.peak())),
-        Cell::Markup(gauge),
+        Cell::Number(items(stats.mean())),
+        Cell::Number(items(stats.peak())),
+        Cell::Markup(stats.mean().map_or(String::new(), |mean| gauge(mean, stats.capacity()))),
         Cell::Number(units::time(stats.consumer_waited())),
         Cell::Number(units::time(stats.producer_waited())),
         Cell::Number(stats.remote().to_string()),
@@ -69,6 +61,18 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
         Cell::Number(units::format_bytes(stats.remote_bytes())),
         Cell::Number(stats.leftover().to_string()),
     ]
+}
+
+/// A picture of the part of a channel's room that has items in the mean.
+fn gauge(mean: f64, capacity: usize) -> String {
+    let full = if capacity == 0 { 0.0 } else { (mean / capacity as f64).clamp(0.0, 1.0) };
+    let width = 60.0 * if full.is_nan() { 0.0 } else { full };
+    format!(
+        "<svg class=\"level\" role=\"img\" width=\"62\" height=\"9\"><title>{:.0} % full on average</title><rect \
+         class=\"gauge\" x=\"0.5\" y=\"0.5\" width=\"61\" height=\"8\" rx=\"2\"/><rect class=\"fill\" x=\"1\" y=\"1\" \
+         width=\"{width:.1}\" height=\"7\"/></svg>",
+        100.0 * width / 60.0
+    )
 }
 
 fn growths(out: &mut String, report: &Report) {

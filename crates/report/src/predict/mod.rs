@@ -19,7 +19,7 @@ use thalweg_queueing::{
     Limit, MAX_ITEMS, Outside, Pipeline, Prediction as Predicted, Settings, StagePrediction as OfStage,
     Workers, paper, tandem,
 };
-use thalweg_trace::Report;
+use thalweg_trace::{ChannelReport, Report};
 
 /// A number that a model predicts, beside the one measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -331,8 +331,11 @@ impl StagePrediction {
 fn measured_wait(report: &Report, node: NodeId) -> Option<f64> {
     let inputs = report.graph().node(node).inputs().iter().filter_map(|port| port.channel());
     let stats = inputs.map(|id| &report.channels()[id.index()]);
-    let stats = stats.filter(|stats| stats.items() > 0 && stats.mean() > 0.0);
-    stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64).reduce(f64::max)
+    let wait = |stats: &ChannelReport| {
+        let mean = stats.mean().filter(|mean| stats.items() > 0 && *mean > 0.0)?;
+        Some(mean * report.wall().as_secs_f64() / stats.items() as f64)
+    };
+    stats.filter_map(wait).reduce(f64::max)
 }
 
 /// The largest factor for room or tokens that is tried: any more is as good.

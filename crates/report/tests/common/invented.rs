@@ -188,7 +188,7 @@ fn waits(report: &mut Report, random: &mut Random) {
         *stats.items_mut() = 1_000 << random.below(8);
         (*stats.bytes_mut(), *stats.capacity_mut()) = (8 * stats.items(), 256);
         let full = if before { 0.7 + random.part() * 0.3 } else { random.part() * 0.2 };
-        (*stats.mean_mut(), *stats.peak_mut()) = (256.0 * full, 256.0 * (full + 0.2).min(1.0));
+        (*stats.mean_mut(), *stats.peak_mut()) = (Some(256.0 * full), Some(256.0 * (full + 0.2).min(1.0)));
         let waited = Duration::from_nanos(WALL / 2 + random.below(WALL / 4));
         if before { *stats.producer_waited_mut() = waited } else { *stats.consumer_waited_mut() = waited }
     }

@@ -83,7 +83,7 @@ fn measured(graph: GraphData) -> Report {
     for channel in report.channels_mut() {
         (*channel.items_mut(), *channel.bytes_mut(), *channel.capacity_mut()) =
             (next(), next(), next() as usize);
-        (*channel.peak_mut(), *channel.mean_mut()) = (next() as f64, next() as f64 / 3.0);
+        (*channel.peak_mut(), *channel.mean_mut()) = (Some(next() as f64), Some(next() as f64 / 3.0));
         (*channel.leftover_mut(), *channel.remote_mut()) = (next(), next());
         *channel.consumer_waited_mut() = Duration::from_nanos(next());
         *channel.producer_waited_mut() = Duration::from_nanos(next());
@@ -365,7 +365,7 @@ pub fn any_distribution() -> impl Strategy<Value = Distribution> {
 }
 
 fn any_channel() -> impl Strategy<Value = ChannelReport> {
-    let measure = || any_f64::POSITIVE | any_f64::NORMAL | any_f64::SUBNORMAL | any_f64::ZERO;
+    let measure = || option::of(any_f64::POSITIVE | any_f64::NORMAL | any_f64::SUBNORMAL | any_f64::ZERO);
     let times = any::<[Option<u64>; 2]>();
     (any::<[u64; 5]>(), times, any::<usize>(), measure(), measure()).prop_map(
         |(counts, times, capacity, peak, mean)| {

@@ -97,9 +97,10 @@ impl Occupancy {
         self.since.store(NONE, Ordering::Release);
     }
 
-    fn mean(&self) -> f64 {
+    /// The mean over all intervals; `None` if they have no length.
+    fn mean(&self) -> Option<f64> {
         let [area, time] = [&self.area, &self.time].map(|bits| f64::from_bits(bits.load(Ordering::Relaxed)));
-        if time > 0.0 { area / time } else { 0.0 }
+        (time > 0.0).then(|| area / time)
     }
 }
 
@@ -160,11 +161,12 @@ impl Occupancies {
         channels(net, node).filter_map(|channel| all.get(channel.index())).for_each(|one| one.end(now));
     }
 
-    /// The mean over time of the items in a channel, and the largest number seen. The run has ended at `now`.
-    pub(crate) fn result(&self, channel: ChannelId, now: Ticks) -> (f64, usize) {
-        let Some(occupancy) = self.0.get(channel.index()) else { return (0.0, 0) };
+    /// The mean over time of the items in a channel, and the largest number seen; `None` without intervals. The run has ended
+    /// at `now`.
+    pub(crate) fn result(&self, channel: ChannelId, now: Ticks) -> Option<(f64, usize)> {
+        let occupancy = self.0.get(channel.index())?;
         occupancy.end(now);
-        (occupancy.mean(), occupancy.peak.load(Ordering::Relaxed))
+        Some((occupancy.mean()?, occupancy.peak.load(Ordering::Relaxed)))
     }
 }
 
@@ -187,7 +189,23 @@ mod tests {
         assert!(channel.begin(0, 210, 1), "which ends the one before");
         channel.end(230);
         let (area, time) = (4.0 * 10.0 + 64.0 * 10.0, 10.0 + 640.0 + 20.0);
-        assert_eq!((channel.mean(), channel.peak.into_inner()), (area / time, 4));
+        assert_eq!((channel.mean(), channel.peak.into_inner()), (Some(area / time), 4));
+    }
+
+    /// 0 would be the occupancy of a channel that was empty.
+    #[test]
+    fn without_a_sample_there_is_no_result() {
+        let channels = Occupancies::new(2);
+        assert!(channels.0[1].begin(0, 100, 1));
+        assert_eq!(
+            (channels.result(ChannelId(0), 150), channels.result(ChannelId(1), 150)),
+            (None, Some((0.0, 0)))
+        );
+        assert_eq!(
+            Occupancies::default().result(ChannelId(0), 150),
+            None,
+            "a run that does not measure itself"
+        );
     }
 
     #[test]
@@ -195,6 +213,6 @@ mod tests {
         let channel = Occupancy::default();
         assert!(channel.begin(4, 100, 1) && channel.acquire(100));
         channel.end(110);
-        assert!(!channel.begin(9, 120, 1) && channel.mean() == 0.0);
+        assert!(!channel.begin(9, 120, 1) && channel.mean().is_none());
     }
 }

@@ -126,8 +126,8 @@ fn fill_channel(net: &Net<'_>, id: ChannelId, scale: Scale, report: &mut Report)
     *to.remote_mut() = meter.remote() as u64;
     *to.consumer_waited_mut() = scale.duration(meter.consumer_waited().load(Ordering::Relaxed));
     *to.producer_waited_mut() = scale.duration(meter.producer_waited().load(Ordering::Relaxed));
-    let (mean, peak) = net.sched.occupancies.result(id, ticks());
-    (*to.mean_mut(), *to.peak_mut()) = (mean, peak as f64);
+    let occupancy = net.sched.occupancies.result(id, ticks());
+    (*to.mean_mut(), *to.peak_mut()) = occupancy.map(|(mean, peak)| (mean, peak as f64)).unzip();
 }
 
 /// Adds the service times and the timelines that the run's threads have measured.

@@ -105,12 +105,12 @@ fn describe_edge(report: &Report, picture: &Picture, edge: &Edge) -> String {
         ),
     };
     let feedback = if edge.feedback { ", feedback" } else { "" };
+    let held = |(items, room): (f64, f64)| format!(", {items:.1} of {room} on average");
+    let held = edge.held.map_or(String::new(), held);
     format!(
-        "{}: {} items, {:.1} of {} on average{feedback}; consumer waited {} for items, producer {} for room",
+        "{}: {} items{held}{feedback}; consumer waited {} for items, producer {} for room",
         shortened(&name, 80),
         edge.items,
-        edge.mean,
-        edge.capacity,
         units::time(edge.consumer_waited),
         units::time(edge.producer_waited)
     )
@@ -268,10 +268,11 @@ fn draw_gauges(svg: &mut String, picture: &Picture, layout: &Layout) {
                 .iter()
                 .all(|other| (at.0 - other.0).abs() > GAUGE.0 + 6.0 || (at.1 - other.1).abs() > GAUGE.1 + 4.0)
         };
+        let Some((items, room)) = edge.held else { continue };
         let place = [0.5, 0.3, 0.7].into_iter().map(|part| on_curve(from, to, part, layout.flat)).find(free);
         let Some((x, y)) = place else { continue };
         taken.push((x, y));
-        let full = if edge.capacity > 0.0 { (edge.mean / edge.capacity).clamp(0.0, 1.0) } else { 0.0 };
+        let full = if room > 0.0 { (items / room).clamp(0.0, 1.0) } else { 0.0 };
         let (left, top) = (x - GAUGE.0 / 2.0, y - GAUGE.1 / 2.0);
         put!(
             svg,

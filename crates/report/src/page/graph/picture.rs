@@ -34,8 +34,8 @@ pub(crate) struct Edge {
     /// One of the channels.
     pub(crate) first: ChannelId,
     pub(crate) items: u64,
-    pub(crate) capacity: f64,
-    pub(crate) mean: f64,
+    /// Of the channels whose occupancy was measured, if there are any: the mean numbers of items, and the capacities.
+    pub(crate) held: Option<(f64, f64)>,
     pub(crate) consumer_waited: Duration,
     pub(crate) producer_waited: Duration,
     /// All of its channels are feedback channels.
@@ -123,8 +123,7 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
             channels: 0,
             first: id,
             items: 0,
-            capacity: 0.0,
-            mean: 0.0,
+            held: None,
             consumer_waited: Duration::ZERO,
             producer_waited: Duration::ZERO,
             feedback: true,
@@ -132,8 +131,10 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
         });
         edge.channels += 1;
         edge.items = edge.items.saturating_add(stats.items());
-        edge.capacity += stats.capacity() as f64;
-        edge.mean += if stats.mean().is_finite() { stats.mean() } else { 0.0 };
+        if let Some(mean) = stats.mean().filter(|mean| mean.is_finite()) {
+            let (items, room) = edge.held.unwrap_or_default();
+            edge.held = Some((items + mean, room + stats.capacity() as f64));
+        }
         edge.consumer_waited = edge.consumer_waited.saturating_add(stats.consumer_waited());
         edge.producer_waited = edge.producer_waited.saturating_add(stats.producer_waited());
         edge.feedback &= channel.link().feedback();
