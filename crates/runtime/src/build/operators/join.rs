@@ -106,3 +106,51 @@ pub(in crate::build) fn pass_all<T>(input: &mut In<T>, out: &mut Out<T>) {
         out.push(item);
     }
 }
+
+/// Small enough for Miri.
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Graph, Options};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// An item that owns memory and counts its drop.
+    struct Owned<'a>(Box<usize>, &'a AtomicUsize);
+
+    impl Drop for Owned<'_> {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Rounds and batches of items that own memory, also where the consumer of the batches panics in the middle.
+    #[test]
+    fn joined_items_are_dropped_once() {
+        for panics in [false, true] {
+            let (made, drops) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let graph = Graph::new();
+            let [few, many] = [10, 20].map(|count| {
+                let (made, drops) = (&made, &drops);
+                graph.source((0..count).map(move |number| {
+                    made.fetch_add(1, Ordering::Relaxed);
+                    Owned(Box::new(number), drops)
+                }))
+            });
+            let batches = graph.interleave([1, 2], [few, many]).batch(4);
+            let numbers = batches.map(move |batch| {
+                assert!(!panics || *batch[0].0 != 4, "injected");
+                batch.iter().map(|item| *item.0).collect::<Vec<_>>()
+            });
+            let numbers = numbers.collect();
+            let outcome = graph.run_with(&Options::new().threads(1).capacity(8));
+            match outcome.map(|run| run.take(numbers).unwrap().concat()) {
+                Ok(numbers) => {
+                    let expected = (0..10).flat_map(|round| [round, 2 * round, 2 * round + 1]);
+                    assert!(!panics && numbers.into_iter().eq(expected));
+                }
+                Err(_) => assert!(panics),
+            }
+            assert!(made.load(Ordering::Relaxed) > 8);
+            assert_eq!(made.into_inner(), drops.into_inner());
+        }
+    }
+}

@@ -66,3 +66,6 @@ pub(crate) struct InputRates {
     /// Items that the firing may read, counted from the first one that it pops.
     pub(crate) peek: usize,
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
