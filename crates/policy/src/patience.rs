@@ -23,6 +23,11 @@ impl Patience {
         false
     }
 
+    /// The worker has found something to do.
+    pub(crate) fn goes_on(&mut self) {
+        self.waits = 0;
+    }
+
     /// Whether the latest decision was to wait.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waits > 0

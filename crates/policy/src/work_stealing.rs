@@ -22,7 +22,9 @@
 //!
 //! - a ready node goes to the worker that has pushed its next item, whatever the [`Place`]; an activation ends where the
 //!   items of another worker begin, so a process moves from worker to worker in the order of the batches,
-//! - a worker that would take new input (a source) though items of its own wait for their turn waits for a moment,
+//! - a worker that would take new input (a source) though items of its own wait for their turn takes the oldest node of its
+//!   queue instead, and waits for a moment if there is none but sources: the node that its items wait for is another worker's
+//!   then. A node that has spent its budget has yielded to the source, so it would wait for itself;
 //! - a worker without a node of its own steals one whose next item the victim has not pushed, before any other.
 //!
 //! Fair: one decision in [`FAIR_EVERY`], and every decision after a spent budget, takes the oldest node of the
@@ -236,9 +238,17 @@ impl Local {
     /// The decision of a worker that carries its items on: see the module.
     #[inline(never)]
     fn carry<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        // A worker that waits asks often, and these questions are no fair decisions.
+        let is_fair = self.until_fair == 1 && !self.patience.is_waiting();
         let own = self.own(last, host);
-        let takes_new = own.is_none_or(|node| host.graph().node(node).is_source());
+        let takes_new = !is_fair && own.is_none_or(|node| host.graph().node(node).is_source());
         let behind = if takes_new { waiting(host) } else { None };
+        if behind.is_some()
+            && let Some(other) = own.and_then(|source| self.instead(source, host))
+        {
+            self.patience.goes_on();
+            return Decision::Activate(other);
+        }
         if self.patience.waits_for(behind) {
             // In the queue, since a worker that has a node in its slot must not sleep.
             own.inspect(|source| host.push(self.worker, *source));
@@ -246,6 +256,16 @@ impl Local {
         }
         let stolen = own.or_else(|| self.steal(host, H::steal_new)).or_else(|| self.steal(host, H::steal));
         stolen.map_or(Decision::Idle, Decision::Activate)
+    }
+
+    /// The oldest node of the worker's queue, if it is no source; `source` takes its place in the queue. If it is one, it goes
+    /// behind the others, so that the next call finds another node.
+    fn instead<H: Host>(&self, source: NodeId, host: &mut H) -> Option<NodeId> {
+        let oldest = host.pop(End::Oldest)?;
+        let (stays, taken) =
+            if host.graph().node(oldest).is_source() { (oldest, None) } else { (source, Some(oldest)) };
+        host.push(self.worker, stays);
+        taken
     }
 
     /// A node of another worker's queue, by `take`, in rotation from a random victim on.
@@ -436,6 +456,36 @@ mod tests {
         host.traffic[0] = 1;
         policy.ready(me, NodeId(4), &mut host);
         assert_eq!(activate(policy.next(me, spent, &mut host)), 4);
+    }
+
+    /// A node that has spent its budget yields to the source. Its worker has it in the queue and waits for no other worker.
+    #[test]
+    fn a_worker_does_not_wait_for_a_node_of_its_own_queue() {
+        let (policy, mut host, mut locals) = carrying();
+        let me = &mut locals[0];
+        host.waiting[0] = true;
+        host.queues[0].push_back(NodeId(0));
+        for _ in 1..FAIR_EVERY {
+            policy.ready(me, NodeId(1), &mut host);
+            let spent = Some((NodeId(1), Event::Budget));
+            assert_eq!(activate(policy.next(me, spent, &mut host)), 1);
+            assert_eq!(host.queues[0], [NodeId(0)], "the source stays in the queue");
+        }
+        policy.ready(me, NodeId(1), &mut host);
+        assert_eq!(activate(policy.next(me, None, &mut host)), 0, "the fair decision");
+    }
+
+    #[test]
+    fn a_node_between_two_sources_is_found() {
+        let mut host = Mock::with_workers(graphs::two_sources(), 2);
+        (host.carries, host.waiting[0]) = (true, true);
+        let policy = WorkStealing::new(Place::Near);
+        let me = &mut policy.start(0, &mut host);
+        host.queues[0] = [NodeId(0), graphs::HUB, NodeId(1)].into();
+        assert_eq!(policy.next(me, None, &mut host), Decision::Idle);
+        assert_eq!(policy.next(me, None, &mut host), Decision::Activate(graphs::HUB));
+        assert!(!me.patience.is_waiting() && host.queues[0].len() == 2);
+        assert_eq!(policy.next(me, None, &mut host), Decision::Idle, "both sources wait");
     }
 
     #[test]
