@@ -4,8 +4,9 @@
 use crate::support;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use support::section::{Step, run_with_tokens};
 use support::watchdog::watch;
 use thalweg::embed::graph::NodeId;
 use thalweg::graph::GraphData;
@@ -14,7 +15,7 @@ use thalweg::trace::ReportExt;
 use thalweg::{Error, Graph, Handle, Options, Report, Stream, input, output, window};
 
 /// Waits under every policy of kernels, with these numbers of workers.
-fn everywhere(threads: &[usize], check: impl Fn(&Options)) {
+fn everywhere(threads: &[usize], mut check: impl FnMut(&Options)) {
     for policy in thalweg::embed::policy::registry::names() {
         for &threads in threads {
             let options = Options::new().policy(policy).threads(threads).wait_for_tickets();
@@ -259,30 +260,77 @@ fn full_channels_grow() {
     });
 }
 
-/// A budget that two results exceed: computed firings count.
+/// The results that weigh this exceed the budget of the tests below.
+const BIG: usize = 150_000;
+const BUDGET: usize = 1 << 17;
+
+/// A budget that each result exceeds.
 #[test]
-fn computed_firings_count_for_the_budget() {
+fn results_do_not_depend_on_the_budget() {
     everywhere(&[1, 2, 8], |options| {
-        let options = options.clone().budget(1 << 17);
-        let big = thalweg::from_iter(0..60u8).par_map(|n| vec![n; 50_000]).weigh(Vec::len);
-        let run = big.fold(0, |sum, big| sum + big.len()).run_with(&options).unwrap();
-        assert_eq!(*run, 60 * 50_000);
+        let big = thalweg::from_iter(0..60u8).par_map(|n| vec![n; BIG]).weigh(Vec::len);
+        let run = big.fold(0, |sum, big| sum + big.len()).run_with(&options.clone().budget(BUDGET)).unwrap();
+        assert_eq!(*run, 60 * BIG);
     });
 }
 
+/// While the first firing sleeps, the second one is computed, waits for its ticket and exceeds the budget. So no other one
+/// begins before the first has left, although workers and items are there.
 #[test]
-fn items_in_flight_are_limited_and_loops_end() {
+fn computed_firings_count_for_the_budget() {
+    const SLEEP: Duration = Duration::from_millis(100);
+    for (policy, threads) in [("qes", 4), ("auto", 4), ("ws-last", 8)] {
+        let options = Options::new().policy(policy).threads(threads).wait_for_tickets();
+        let early = |options: &Options| {
+            let (second, left, early) =
+                (&AtomicBool::new(false), &AtomicBool::new(false), &AtomicUsize::new(0));
+            let later = |n: &u64| {
+                while *n == 2 && !second.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                // The second firing has ended, and is counted soon.
+                std::thread::sleep(if *n == 2 { SLEEP / 4 } else { Duration::ZERO });
+            };
+            let big = Graph::new().source((0..20u64).inspect(later)).blocking().par_map(|n| {
+                early.fetch_add(usize::from(n > 1 && !left.load(Ordering::Relaxed)), Ordering::Relaxed);
+                slow(n, second, SLEEP);
+                left.fetch_or(n == 0, Ordering::Relaxed);
+                vec![0u8; BIG]
+            });
+            let sum = big.weigh(Vec::len).fold(0, |sum, big| sum + big.len());
+            assert_eq!(*watch(format!("{options:?}"), || sum.run_with(options)).unwrap(), 20 * BIG);
+            early.load(Ordering::Relaxed)
+        };
+        assert_eq!(early(&options.clone().budget(BUDGET)), 0, "{options:?}");
+        // Where the budget allows it, other firings begin.
+        assert!(early(&options) > 0, "{options:?}");
+    }
+}
+
+#[test]
+fn items_in_flight_are_limited() {
+    let (steps, mut reached) = ([Step::Many { most: 3, workers: None }, Step::Map { parallel: true }], 0);
     everywhere(&[1, 2, 8], |options| {
-        let numbers =
-            thalweg::from_iter(0..300u64).par_filter_map(|n| (work(n) < 1 || n % 3 < 2).then_some(n));
-        let kept: Vec<u64> = numbers.collect().run_with(&options.clone().tokens(3)).unwrap().into_value();
-        assert!(kept.into_iter().eq((0..300).filter(|n| work(*n) < 1 || n % 3 < 2)), "{options:?}");
+        let run = run_with_tokens(&steps, (300, 7), 3, None, options);
+        assert_eq!(run.results, run.expected, "{options:?}");
+        assert!(run.most <= 3 && !run.has_grown(), "{} in flight: {options:?}", run.most);
+        assert!(run.report.tickets().is_some(), "{options:?}");
+        reached = reached.max(run.most);
+    });
+    assert_eq!(reached, 3, "the tokens are used");
+}
+
+/// Each item goes round until it has its result, and then the loop ends and has kept nothing.
+#[test]
+fn loops_end() {
+    everywhere(&[1, 2, 8], |options| {
         let rounds = thalweg::from_iter(0..100u64).par_iterate(8, |n| match n % 7 {
             0 => std::ops::ControlFlow::Break(n),
             _ => std::ops::ControlFlow::Continue(n + 1),
         });
-        let rounds = rounds.collect().run_with(&options.clone().capacity(2)).unwrap().into_value();
-        assert!(rounds.into_iter().eq((0..100u64).map(|n| n.next_multiple_of(7))), "{options:?}");
+        let run = rounds.collect().run_with(&options.clone().capacity(2)).unwrap();
+        assert!(run.report().channels().iter().all(|channel| channel.leftover() == 0), "{}", run.report());
+        assert!(run.into_value().into_iter().eq((0..100u64).map(|n| n.next_multiple_of(7))), "{options:?}");
     });
 }
 

@@ -84,11 +84,26 @@ fn bodies_execute_all_units(report: &Report, program: &Program, name: &str) {
     }
 }
 
-/// Checks that models have no loop where a driver sends batches to the bodies and gets them back.
+/// Checks that models have no loop where a driver sends batches to the bodies and gets them back: where time was measured they
+/// count the operations of the driver, with its batches as tokens, and no more than the threads and the work allow.
 fn is_no_loop_to_the_models(report: &Report, name: &str) {
-    let prediction = report.prediction();
-    let is_loop = matches!(prediction, Err(Unpredictable::Loop { .. }));
-    assert!(!is_loop, "{name}: {prediction:?}");
+    let prediction = match report.prediction() {
+        Err(Unpredictable::Unmeasured) => return,
+        prediction => prediction.unwrap_or_else(|error| panic!("{name}: {error}")),
+    };
+    let (throughput, bound) = (prediction.throughput(), prediction.bound());
+    assert!(throughput.predicted() > 0.0 && throughput.predicted() <= 1.001 * bound, "{name}: {prediction}");
+    let graph = report.graph();
+    let is_driver = |node: &NodeId| {
+        let back = graph.node(*node).inputs().iter().filter_map(|port| port.channel());
+        back.clone().count() > 0 && back.into_iter().all(|id| graph.channel(id).link().feedback())
+    };
+    if let Some(driver) = graph.node_ids().find(is_driver) {
+        let firings = report.nodes()[driver.index()].firings() as f64;
+        let measured = firings / report.wall().as_secs_f64();
+        assert!((throughput.measured() / measured - 1.0).abs() < 1e-9, "{name}: {prediction}");
+        assert!(prediction.to_string().contains("the run's tokens"), "{name}: {prediction}");
+    }
 }
 
 /// The plan after a run in which the last body took nearly all of the time: it never gains units. `None` if the

@@ -165,3 +165,26 @@ impl Account {
         report
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// The scheduler's part of the samples stands for that of all activations, and the part of it in steals for all steals.
+    #[test]
+    fn time_in_steals_is_a_part_of_the_schedulers() {
+        let mut account = Account::new();
+        account.busy = 8_000_000;
+        account.samples[0] = 2000;
+        account.scheduler_sample(1500, 500);
+        account.scheduler_sample(500, 900); // two clocks may disagree: no more than the decision took
+        let report = account.report(Scale::now());
+        let near = |time: Duration, share: f64| {
+            let of_scheduler = time.as_secs_f64() / report.scheduler().as_secs_f64();
+            assert!((of_scheduler - share).abs() < 1e-3, "{time:?} of {:?}", report.scheduler());
+        };
+        near(report.application(), 1.0);
+        near(report.stealing(), 1000.0 / 2000.0);
+        assert!(report.stealing() > Duration::ZERO);
+    }
+}
