@@ -238,7 +238,9 @@ impl NodeMaker<'_> {
         dedicated: Option<u32>,
     ) -> Result<NodeCell<'env>, Error> {
         let data = self.graph.node(id);
-        // A node with a thread of its own has one firing at a time.
+        // A node with a thread of its own has one firing at a time. Interruptible code does not wait either, which only the
+        // node itself knows (`Parallel::new`): its counters of queued firings stay 0, so all that asks the state finds the
+        // protocol of other runs.
         let waits = self.waits && data.kind() == Kind::Parallel && !data.unordered() && dedicated.is_none();
         let state = match data.kind() {
             Kind::Parallel => {
