@@ -1,6 +1,7 @@
 //! The models beside exact Markov chains, recorded simulations of ciw, the errata's numbers and a simulation of our own.
 
 mod ciw;
+mod domain;
 mod errata;
 mod markov;
 mod pipelines;
