@@ -73,26 +73,42 @@ impl Round {
         }
     }
 
-    /// Moves on by as many items as have `arrived`, and adds their numbers to `takes`, which are 0; about `most` in all.
+    /// Moves on by items that have `arrived`, at most `most`, and adds their numbers to `takes`, which are 0. At least by one
+    /// item, if that of this turn has arrived.
+    ///
+    /// It ends between two rounds if it can: the beginning of a round is taken only alone. Within a round no whole rounds can
+    /// be moved, and a position that moved on by whole rounds from there would stay within.
     pub(crate) fn take(&mut self, most: usize, arrived: impl Fn(usize) -> usize, takes: &mut [usize]) {
-        // Whole rounds, which end at the port at which they begin.
-        let whole = |(at, weight): (usize, &usize)| arrived(at) / weight;
-        let fit = self.weights.iter().enumerate().map(whole).min().unwrap_or(0);
-        let rounds = fit.min(most / self.items);
-        for (take, weight) in takes.iter_mut().zip(&self.weights) {
-            *take = rounds * weight;
-        }
-        let mut room = most - rounds * self.items;
-        while room > 0 {
-            let count = self.left.min(arrived(self.at) - takes[self.at]).min(room);
-            takes[self.at] += count;
-            room -= count;
-            let is_short = count < self.left;
-            self.advance(count);
-            if is_short {
+        let mut room = most;
+        while !self.is_between() {
+            if !self.take_turn(&mut room, &arrived, takes) {
                 return;
             }
         }
+        let whole = |((at, weight), take): ((usize, &usize), &usize)| (arrived(at) - take) / weight;
+        let fit = self.weights.iter().enumerate().zip(&*takes).map(whole).min().unwrap_or(0);
+        let rounds = fit.min(room / self.items);
+        for (take, weight) in takes.iter_mut().zip(&self.weights) {
+            *take += rounds * weight;
+        }
+        if takes.iter().all(|take| *take == 0) {
+            while self.take_turn(&mut room, &arrived, takes) {}
+        }
+    }
+
+    /// [`Round::take`] for this turn alone. Whether it has ended.
+    fn take_turn(
+        &mut self,
+        room: &mut usize,
+        arrived: &impl Fn(usize) -> usize,
+        takes: &mut [usize],
+    ) -> bool {
+        let count = self.left.min(arrived(self.at) - takes[self.at]).min(*room);
+        takes[self.at] += count;
+        *room -= count;
+        let ends = count == self.left;
+        self.advance(count);
+        ends
     }
 }
 
@@ -195,7 +211,8 @@ impl<T: Send> FrameFn<Vec<PopPort<T>>> for RoundFrame {
 mod tests {
     use super::*;
 
-    /// All small rounds, positions and numbers of items: `take` moves on as `advance` does, item by item.
+    /// All small rounds, positions and numbers of items: `take` moves on as `advance` does, item by item. It takes something
+    /// if there is something, and ends between two rounds if it can.
     #[test]
     fn items_are_taken_as_one_by_one() {
         for weights in [vec![1], vec![3], vec![1, 2, 1], vec![5, 1]] {
@@ -207,16 +224,23 @@ mod tests {
                 (0..position).for_each(|_| (one.advance(1), all.advance(1)).0);
                 let mut takes = vec![0; weights.len()];
                 all.take(most, |at| arrived[at], &mut takes);
-                let mut expected = vec![0; weights.len()];
-                while expected.iter().sum::<usize>() < most && expected[one.at] < arrived[one.at] {
-                    expected[one.at] += 1;
+                // The numbers after each item, and whether a round ends with it.
+                let (mut expected, mut ends) = (vec![vec![0; weights.len()]], Vec::new());
+                while expected.len() <= most && expected[expected.len() - 1][one.at] < arrived[one.at] {
+                    let mut next = expected[expected.len() - 1].clone();
+                    next[one.at] += 1;
+                    expected.push(next);
                     one.advance(1);
+                    ends.push(one.is_between());
                 }
-                assert_eq!(
-                    (&takes, all.at, all.left),
-                    (&expected, one.at, one.left),
-                    "{weights:?} {arrived:?}"
-                );
+                let taken: usize = takes.iter().sum();
+                let last_end = ends.iter().rposition(|ends| *ends).map(|at| at + 1);
+                let what = format!("{weights:?} at {position}, {most} of {arrived:?}: {takes:?}");
+                assert_eq!(taken, last_end.unwrap_or(ends.len()), "{what}");
+                assert_eq!(takes, expected[taken], "{what}");
+                let mut there = Round::new(weights.clone());
+                (0..position + taken).for_each(|_| there.advance(1));
+                assert_eq!((all.at, all.left), (there.at, there.left), "{what}");
             }
         }
     }
