@@ -38,9 +38,9 @@ pub(super) const SECTIONS: [Section; 4] = [
                with 10 us of work each, counting of words in 47 MB. The two cores had other work. Word count was measured before a defect of the\n\
                policy `auto` was mended: beside a process that had spent its budget a worker waited for a node of its own queue, and yielded its\n\
                core up to 60 times for each block. So more than half of the time was outside of all nodes, which no model has. Since then word\n\
-               count on one thread waits for nothing, and three runs beside other builds were 0.0, 0.4 and 2 % below their predictions. On two\n\
-               threads a worker still waits for blocks that the other one has, and where other programs have that one's core it waits for them\n\
-               too. `predict.sizes.dedup`: the threads with which the\n\
+               count on one thread waits for nothing, and six runs beside other builds were 0.0 to 2 % below their predictions. On two threads\n\
+               a worker still waits where a node that has its items lies in the queue of the other one, or is under way there: beside other\n\
+               builds the prediction was 1.6 times what was measured. `predict.sizes.dedup`: the threads with which the\n\
                paper's work stealing, with three tokens for each, reaches the bound by the slowest sequential stage of our archiver within 1 %\n\
                (figure 11 has 5 for the paper's dedup), and that stage's share of all work.",
         plots: |_| Vec::new(),

@@ -1,4 +1,4 @@
-//! Cursors over slots of their own, without an engine: small enough for Miri, which checks who owns each item.
+//! Cursors over slots of their own, without an engine: small enough for Miri, which finds items that are moved or dropped twice.
 
 use super::mark::Marks;
 use super::{In, Out};
