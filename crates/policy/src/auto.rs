@@ -49,10 +49,14 @@
 //! activation of a source took up to 50 ms to fill a channel. That worker did not sleep meanwhile, and only a worker that
 //! sleeps passes on what the long firing holds up.
 //!
+//! Where firings are long beside the moves of their items ([`Measurements::waits`]), a worker does not wait either: instead of 2
+//! to 4 it takes the readiest node, which may be a source. A wait would last as long as a firing.
+//!
 //! A node with several inputs has its turns by the first one. Items there that wait for those of another input, or for room,
 //! have no turn to wait for: a worker that waited for them would keep the others from what they need.
 //!
 //! [`Measurements::carries`]: crate::Measurements::carries
+//! [`Measurements::waits`]: crate::Measurements::waits
 //!
 //! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in round-robin order.
 
@@ -217,11 +221,16 @@ impl DataFlow {
         }
         let near = last.and_then(|(node, _)| self.go_on(node, host));
         let own = near.or_else(|| self.any_own(host));
-        let behind = if own.is_none() { waiting(host) } else { None };
+        let waits = host.waits();
+        let behind = if waits && own.is_none() { waiting(host) } else { None };
         if self.patience.waits_for(behind) {
             return Decision::Idle;
         }
-        let sources = if behind.is_some() { Sources::Last } else { Sources::First };
+        let sources = match behind {
+            _ if !waits => Sources::Rated,
+            Some(_) => Sources::Last,
+            None => Sources::First,
+        };
         own.or_else(|| self.readiest(sources, host)).map_or(Decision::Idle, Decision::Activate)
     }
 
@@ -488,6 +497,20 @@ mod tests {
         assert_eq!(carried(3, &mut host), go(0), "new input comes before the items of others");
         host.only(&[1, 2, 3]);
         assert_eq!(carried(3, &mut host), go(3), "of others the readiest, farthest downstream");
+    }
+
+    #[test]
+    fn a_worker_in_a_run_of_long_firings_does_not_wait() {
+        let mut host = carrying([90, 9, 0, 0], &[0, 1, 2]);
+        host.origins = vec![Some(1), Some(0), None, None];
+        assert_eq!(carried(1, &mut host), go(2), "its own items come first");
+        host.only(&[0, 1]);
+        host.waiting[1] = true;
+        assert_eq!(carried(2, &mut host), Decision::Idle);
+        host.waits = false;
+        assert_eq!(carried(2, &mut host), go(1), "the readiest, of another worker");
+        host.items[0] = 10;
+        assert_eq!(carried(2, &mut host), go(0), "the readiest, a source");
     }
 
     #[test]

@@ -79,6 +79,12 @@ pub trait Measurements {
         false
     }
 
+    /// Whether workers that carry their items on wait for their turn: not while firings are long beside the moves of their items.
+    /// May change during a run.
+    fn waits(&self) -> bool {
+        true
+    }
+
     /// How often the firing that this worker's latest activation has ended has waited for its ticket since it was computed or
     /// last suspended for room, at all outputs together; 0 if the activation has ended none. `None` in a run whose firings do not wait for their tickets.
     fn ticket_waits(&self) -> Option<u64> {

@@ -26,6 +26,7 @@ pub(crate) struct Mock<S = ()> {
     /// By channel: whether items of the calling worker wait.
     pub(crate) waiting: Vec<bool>,
     pub(crate) carries: bool,
+    pub(crate) waits: bool,
     /// The waits of the firing that has ended; `None` where firings do not wait for their tickets.
     pub(crate) ticket_waits: Option<u64>,
     /// The worker that calls the policy.
@@ -71,6 +72,7 @@ impl<S: Default> Mock<S> {
             origins: vec![None; graph.channels().len()],
             waiting: vec![false; graph.channels().len()],
             carries: false,
+            waits: true,
             ticket_waits: None,
             me: 0,
             affinity: vec![0; graph.nodes().len()],
@@ -116,6 +118,9 @@ impl<S> Measurements for Mock<S> {
     }
     fn carries(&self) -> bool {
         self.carries
+    }
+    fn waits(&self) -> bool {
+        self.waits
     }
     fn ticket_waits(&self) -> Option<u64> {
         self.ticket_waits

@@ -43,10 +43,15 @@ pub(crate) enum Layout {
 /// Bytes above which items are heavy: those of a cache line.
 const HEAVY: usize = 64;
 
+/// Whether items of this size are heavy: they own memory, or are larger than a cache line.
+pub(crate) fn is_heavy(bytes: usize, own: bool) -> bool {
+    own || bytes > HEAVY
+}
+
 impl Layout {
     /// The layout for a channel of items of this type.
     pub(crate) fn of<T>(self) -> Layout {
-        let heavy = std::mem::needs_drop::<T>() || size_of::<T>() > HEAVY;
+        let heavy = is_heavy(size_of::<T>(), std::mem::needs_drop::<T>());
         match self {
             Layout::Traced(taking) => Layout::Traced(Taking { heavy, ..taking }),
             Layout::TracedTogether(taking) => Layout::TracedTogether(Taking { heavy, ..taking }),

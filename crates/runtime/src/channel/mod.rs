@@ -86,7 +86,7 @@ pub use cursor::{Glance, In, NotYet, Out, View};
 pub(crate) use cursor::{InputRates, MarkRef};
 pub use cursor::{Mark, Marks};
 pub use lack::Lack;
-pub(crate) use meter::{Layout, Meter};
+pub(crate) use meter::{Layout, Meter, is_heavy};
 pub(crate) use origins::{Origins, Taking};
 pub use pair::{Receiver, Sender, channel};
 pub(crate) use ring::{Grow, NoMemory, Ring, Sizes, WaitFlag, Weigh};

@@ -49,6 +49,7 @@ use crate::liveness::state::SearchState;
 use crate::measure::account::{Account, DedicatedAccount};
 use crate::measure::clock::Ticks;
 use crate::measure::occupancy::Occupancies;
+use crate::sched::carry::Carrying;
 use crate::sched::ready::Ready;
 use crate::sched::widen::Wide;
 use crate::sched::width::Width;
@@ -96,6 +97,8 @@ pub(crate) struct Scheduling {
     pub(crate) live: AtomicUsize,
     /// The number of workers that the run uses.
     pub(crate) width: Width,
+    /// Whether workers that carry items on wait for their turn.
+    pub(crate) carrying: Carrying,
     /// The blocking sources that workers fire. The run has one worker more for each.
     pub(crate) roaming: BTreeSet<NodeId>,
     /// The graph has nodes that are pinned to the worker that begins them: see [`coroutine`](crate::coroutine).
@@ -163,6 +166,7 @@ impl<'env> Net<'env> {
                 suspended: None,
                 ready: Ready::new(workers, alone),
                 width: Width::new(plan.threads()),
+                carrying: Carrying::new(),
                 roaming,
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),

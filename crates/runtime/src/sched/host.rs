@@ -116,6 +116,10 @@ impl<S> Measurements for EngineHost<'_, S> {
         self.carries
     }
 
+    fn waits(&self) -> bool {
+        self.net.sched.carrying.waits()
+    }
+
     fn ticket_waits(&self) -> Option<u64> {
         self.ticket_waits
     }

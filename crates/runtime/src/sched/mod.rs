@@ -11,6 +11,7 @@
 //! | [`idle`] | what does a worker do without work? |
 //! | [`host`] | what can a policy ask and do? |
 //! | [`width`] | how many workers does a run use? |
+//! | [`carry`] | do workers wait for the turn of the items that they carry on? |
 //! | [`look`] | how do results get past a long firing? |
 //! | [`make_ready`] | how does a change reach the thread that acts on it? |
 //! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
@@ -25,6 +26,7 @@
 //! | [`ending`] | what follows when a node ends or fails? |
 
 pub(crate) mod affinity;
+pub(crate) mod carry;
 pub(crate) mod dedicated;
 pub(crate) mod ending;
 pub(crate) mod handoff;

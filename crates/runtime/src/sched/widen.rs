@@ -170,7 +170,9 @@ pub(crate) fn note_consumer(net: &Net<'_>, channel: ChannelId, busy: Ticks) {
 /// Raises the capacity of a channel to what its measurements ask for.
 fn raise(net: &Net<'_>, channel: ChannelId, wide: &Wide) {
     let workers = if net.is_shared(channel) { net.threads() as f64 } else { 0.0 };
-    let wanted = wide.wanted(Scale::now().ticks(AHEAD_NS.max(AHEAD_OF_WORKER_NS * workers)));
+    // In dilated time firings, and so the times of items, are that much longer.
+    let dilation = f64::from(net.sched.dilation.unwrap_or(1));
+    let wanted = wide.wanted(Scale::now().ticks(dilation * AHEAD_NS.max(AHEAD_OF_WORKER_NS * workers)));
     raise_to(net, channel, wanted);
 }
 

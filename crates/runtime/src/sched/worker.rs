@@ -59,7 +59,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::width::WARM_NS;
-use thalweg_policy::{Decision, Event, Policy, WorkerId};
+use thalweg_policy::{Decision, Event, Measurements, Policy, WorkerId};
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are
 /// dropped only when the run is over ([`coroutine`](crate::coroutine)).
@@ -129,6 +129,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     deadline_at: Ticks,
     /// The time of the next step of the trials of the run's width, in ticks; never, if it is fixed.
     width_at: Ticks,
+    /// The time of the next decision whether workers wait for the turn of their items, in ticks; never, if they carry none on.
+    carrying_at: Ticks,
     /// The node whose body runs. A panic is attributed to it, and so are loops and task graphs.
     pub(crate) running: &'a Running,
     /// The process that the latest activation hands off to. This worker holds its token. See
@@ -173,6 +175,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             suspects: Suspects::default(),
             deadline_at: Ticks::MAX,
             width_at: Ticks::MAX,
+            carrying_at: Ticks::MAX,
             running,
             handoff: None,
             handoffs_left: 0,
@@ -229,6 +232,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         if self.config.adapts {
             self.width_at = self.after(now, WARM_NS);
         }
+        // Without a clock no node has a pace.
+        if self.host.carries && self.config.pace == Pace::Timed {
+            self.carrying_at = self.after(now, WARM_NS);
+        }
         while !net.stopped() {
             if now >= self.due() {
                 self.run_timers(now);
@@ -273,7 +280,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// The time, in ticks, from which on [`Worker::run_timers`] has something to do.
     #[inline]
     pub(crate) fn due(&self) -> Ticks {
-        self.search_at.min(self.deadline_at).min(self.width_at)
+        self.search_at.min(self.deadline_at).min(self.width_at).min(self.carrying_at)
     }
 
     /// The time `ns` after `now`, in ticks.
@@ -300,6 +307,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         if now >= self.width_at {
             self.width_at = self.host.net.sched.width.step(self.host.net, now, self.ticks_per_ns);
         }
+        if now >= self.carrying_at {
+            let wait = self.host.net.sched.carrying.decide(self.host.net);
+            self.carrying_at = self.after(now, wait);
+        }
         if now >= self.search_at {
             let net = self.host.net;
             let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
@@ -310,7 +321,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Whether no items wait that this worker would carry on: it may stand down. Another worker would wait for it to take them.
     fn has_carried(&self) -> bool {
-        !self.host.carries || !thalweg_policy::auto::any_waiting(&self.host)
+        !self.host.carries || !self.host.waits() || !thalweg_policy::auto::any_waiting(&self.host)
     }
 
     /// Activates a node that the policy chose. `before` is the latest time stamp; returns the event and the stamp after
