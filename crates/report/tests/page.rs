@@ -208,7 +208,7 @@ fn pages_of_large_graphs_are_small() {
 fn a_page_of_many_long_events_is_small() {
     let mut report = invented::report(3);
     let mut timeline = Timeline::default();
-    for thread in 0..40 {
+    for thread in 0..72 {
         let mut track = Track::default();
         *track.name_mut() = format!("thread {thread}");
         let event = |i: u64| {
@@ -216,7 +216,7 @@ fn a_page_of_many_long_events_is_small() {
                 What::Activation { node: NodeId(0), firings: 1, ns: 900 + i % 99, ended: Ended::Budget };
             Event::new(i * 1000, what)
         };
-        *track.events_mut() = (0..10_000).map(event).collect();
+        *track.events_mut() = (0..6_000).map(event).collect();
         timeline.tracks_mut().push(track);
     }
     *report.timeline_mut() = Some(Box::new(timeline));
@@ -227,6 +227,57 @@ fn a_page_of_many_long_events_is_small() {
         text.contains("shortest events are not in this picture")
             && text.contains("8 more threads are not shown")
     );
+}
+
+/// Threads that do something else in each column of the picture, and stall in between.
+fn stalling(threads: u32) -> Report {
+    let mut report = invented::report(12);
+    let mut timeline = Timeline::default();
+    let column = report.wall().as_nanos() as u64 / 540;
+    for thread in 0..threads {
+        let mut track = Track::new(format!("worker {thread}"));
+        let event = |i: u64| {
+            let (node, at) = (NodeId((i as u32 + thread) % 12), i * column);
+            let what = What::Activation { node, firings: 1, ns: column, ended: Ended::Budget };
+            let stall = Event::new(at + column / 10, What::Stall { node, ns: column * 8 / 10 });
+            (i % 2 == 0).then_some(stall).into_iter().chain([Event::new(at, what)])
+        };
+        *track.events_mut() = (0..540).flat_map(event).collect();
+        timeline.tracks_mut().push(track);
+    }
+    *report.timeline_mut() = Some(Box::new(timeline));
+    report
+}
+
+#[test]
+fn the_page_shows_stalls() {
+    let page = parse(&stalling(40).to_html());
+    let rows = |class: &str| {
+        let is_row = |e: &&Element| e.name == "path" && page[e.parent.unwrap()].name == "g";
+        page.iter().filter(is_row).filter(|e| e.has_class(class)).count()
+    };
+    assert_eq!([rows("stall"), rows("park")], [40, 0]);
+    let text = text(&page);
+    assert!(text.contains("stall: a firing waits for its ticket"), "{text}");
+    let page = invented::report(12).to_html();
+    assert!(!page.contains("a firing waits"), "without stalls there is no key");
+}
+
+/// Each column of the picture has another colour than its neighbours: the most bytes that a row can have.
+#[test]
+fn a_timeline_of_forty_threads_is_a_small_picture() {
+    let svg = stalling(40).timeline_svg().unwrap();
+    assert!(svg.len() < 200_000, "{} bytes", svg.len());
+    let elements = parse(&format!("<!doctype html>{svg}"));
+    assert!(elements[0].name == "svg" && elements[0].attribute("xmlns").is_some());
+    let has = |name: &str, text: &str| elements.iter().any(|e| e.name == name && e.text == text);
+    assert!((0..40).all(|thread| has("text", &format!("worker {thread}"))));
+    assert!(has("text", "stall: a firing waits for its ticket") && has("text", "encode"));
+    let stalls: Vec<_> = elements.iter().filter(|e| e.has_class("stall")).collect();
+    // Every other column of each row, and the key.
+    let lines = |e: &Element| e.attribute("d").unwrap().matches('h').count();
+    assert_eq!((stalls.len(), lines(stalls[0]), lines(stalls[40])), (41, 270, 1));
+    assert_eq!(Report::default().timeline_svg(), None);
 }
 
 /// Workers of one name between the same neighbours share a box, with the lowest and highest load in it.

@@ -16,6 +16,7 @@ fn timeline() -> Timeline {
         What::Steal { node, from: 1 },
         What::Loop { node, steals: 2, ns: 600 },
         What::TaskGraph { node, steals: 0, ns: 650 },
+        What::Stall { node, ns: 680 },
         What::Spin { ns: 700 },
         What::Park { ns: u64::MAX - 700 },
         What::Growth { channel, to: 1024 },
@@ -135,7 +136,7 @@ fn errors_say_the_place_and_both_values() {
             "\"threads\": 4",
             "traceEvents`: expected the names of 4 threads, found the names of 3",
         ),
-        ("\"events\": 9,", "\"events\": 8,", "traceEvents`: expected 8 events of `worker 0`, found 9"),
+        ("\"events\": 10,", "\"events\": 8,", "traceEvents`: expected 8 events of `worker 0`, found 10"),
         (
             "\"tid\": 2, \"name\"",
             "\"tid\": 9, \"name\"",
@@ -220,7 +221,7 @@ fn what_is_lost_is_said() {
     let mut timeline = timeline();
     *timeline.tracks_mut()[1].lost_mut() = 7;
     let text = timeline.to_json(example().graph());
-    assert!(text.contains("\"events\": 13,\n    \"lost\": 7,\n    \"complete_from_ns\": 1500\n"), "{text}");
+    assert!(text.contains("\"events\": 14,\n    \"lost\": 7,\n    \"complete_from_ns\": 1500\n"), "{text}");
     assert!(text.contains("\"events\": 4, \"lost\": 7}"), "{text}");
 }
 
@@ -269,7 +270,7 @@ fn no_changed_byte_panics() {
 fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
     let ended =
         prop_oneof![Just(Ended::Waiting), Just(Ended::Budget), Just(Ended::Done), Just(Ended::Refused)];
-    let numbers = (any::<[u64; 2]>(), any::<[u32; 3]>(), any::<usize>(), 0..10_u8);
+    let numbers = (any::<[u64; 2]>(), any::<[u32; 3]>(), any::<usize>(), 0..11_u8);
     (numbers, ended).prop_map(move |(([at, ns], [firings, id, from], to, kind), ended)| {
         let at = if from % 2 == 0 { at } else { at % 1_000_000 };
         let ns = if id % 2 == 0 { ns } else { ns % 1_000_000 };
@@ -290,6 +291,7 @@ fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
             (6, _) => What::Spin { ns },
             (7, _) => What::Loop { node, steals: from, ns },
             (8, _) => What::TaskGraph { node, steals: from, ns },
+            (9, _) => What::Stall { node, ns },
             _ => What::Activation { node, firings, ns, ended },
         };
         Event::new(at, what)

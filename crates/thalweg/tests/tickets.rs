@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use support::section::{Step, run_with_tokens};
 use support::watchdog::watch;
 use thalweg::embed::graph::NodeId;
+use thalweg::embed::trace::{Event as TimelineEvent, Timeline, What};
 use thalweg::graph::GraphData;
 use thalweg::policy::{Decision, Event, Host, Needs, Policy};
-use thalweg::trace::ReportExt;
+use thalweg::trace::{ReportExt, TimelineExt};
 use thalweg::{Error, Graph, Handle, Options, Report, Stream, input, output, window};
 
 /// Waits under every policy of kernels, with these numbers of workers.
@@ -118,6 +119,38 @@ fn stalls_are_measured() {
     let again = Report::from_json(&report.to_json()).unwrap();
     assert_eq!((again.tickets(), again.workers()), (report.tickets(), report.workers()));
     assert!(report.to_html().contains("firings waited for their tickets"));
+}
+
+/// The stalls of a timeline are those of the report, and parts of activations of their nodes.
+#[test]
+fn a_timeline_has_the_stalls() {
+    let report = slow_first(&waiting(2).timeline(1 << 16), Duration::from_millis(60)).unwrap();
+    let (mut stalled, mut busy) = (Duration::ZERO, Duration::ZERO);
+    for track in report.timeline().unwrap().tracks() {
+        assert_eq!(track.lost(), 0);
+        let activations = || {
+            let events = track.events().iter().enumerate();
+            events.filter(|(_, event)| matches!(event.what(), What::Activation { .. }))
+        };
+        for (at, stall) in track.events().iter().enumerate() {
+            let What::Stall { node: of, .. } = stall.what() else { continue };
+            stalled += stall.what().length();
+            let contains = |event: &TimelineEvent| {
+                let What::Activation { node, .. } = event.what() else { return false };
+                node == of && event.at() <= stall.at() && event.end() >= stall.end()
+            };
+            assert!(activations().any(|(behind, event)| behind > at && contains(event)), "{stall:?}");
+        }
+        busy += activations().map(|(_, event)| event.what().length()).sum::<Duration>();
+    }
+    let nodes: Duration = report.nodes().iter().map(|node| node.busy()).sum();
+    // Activations have their stalls, which the busy time of nodes leaves out.
+    assert!(stalled > Duration::ZERO && (nodes + stalled).abs_diff(busy) < busy / 20, "{busy:?}\n{report}");
+    // The part of them in which the worker had a core.
+    let stall: Duration = report.workers().iter().map(|worker| worker.stall()).sum();
+    assert!(stalled >= stall.mul_f64(0.99), "{stalled:?}\n{report}");
+    let text = report.timeline().unwrap().to_json(report.graph());
+    assert_eq!(Timeline::from_json(&text, report.graph()).as_ref(), Ok(report.timeline().unwrap()));
 }
 
 #[test]

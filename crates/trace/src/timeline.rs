@@ -92,6 +92,14 @@ pub enum What {
         /// Its length, in nanoseconds.
         ns: u64,
     },
+    /// The worker had a firing that waited for its ticket, and nothing else that it could do: a part of the node's activation
+    /// ([`WorkerReport::stall`](crate::WorkerReport::stall)).
+    Stall {
+        /// The node.
+        node: NodeId,
+        /// Its length, in nanoseconds.
+        ns: u64,
+    },
     /// The worker had no work, and spun until it found some or parked.
     Spin {
         /// Its length, in nanoseconds.
@@ -160,6 +168,7 @@ impl What {
             What::Activation { ns, .. }
             | What::Loop { ns, .. }
             | What::TaskGraph { ns, .. }
+            | What::Stall { ns, .. }
             | What::Spin { ns }
             | What::Park { ns } => ns,
             What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,

@@ -47,9 +47,10 @@ pub(crate) fn html(report: &Report) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"thalweg\">\n<title>Thalweg: {}</title>\n<style>\n{}</style>\n</head>\n\
+         <meta name=\"generator\" content=\"thalweg\">\n<title>Thalweg: {}</title>\n<style>\n{}{}</style>\n</head>\n\
          <body>\n<main>\n",
         Text(&words::title(&report)),
+        include_str!("colours.css"),
         include_str!("style.css")
     );
     words::head(&mut out, &report, &findings);
@@ -65,6 +66,13 @@ pub(crate) fn html(report: &Report) -> String {
     plan::section(&mut out, &report.plan_text());
     out.push_str("</main>\n</body>\n</html>\n");
     out
+}
+
+/// The report's timeline as an SVG document.
+pub(crate) fn timeline_svg(report: &Report) -> Option<String> {
+    let report = completed(report);
+    let picture = Picture::new(&report);
+    Some(timeline::svg(&report, report.timeline()?, &picture, &colours(&picture)))
 }
 
 /// The report with an entry for each node and channel of its graph, whatever it has.

@@ -5,7 +5,8 @@
   window.addEventListener("error", function (event) { root.dataset.script = "error: " + event.message; });
 
   var ENDS = ["input empty", "output full", "waiting", "budget spent", "node ended", "refused"];
-  var STEAL = 6, SPIN = 7, PARK = 8, GROWTH = 9, LOOP = 10, GRAPH = 11, LEFT = 110, ROW = 26, BAR = 18, AXIS = 20;
+  var STEAL = 6, SPIN = 7, PARK = 8, GROWTH = 9, LOOP = 10, GRAPH = 11, STALL = 12;
+  var LEFT = 110, ROW = 26, BAR = 18, AXIS = 20;
   var data = JSON.parse(document.getElementById("events").textContent);
   var zoom = document.getElementById("zoom");
   var canvas = zoom.querySelector("canvas"), says = zoom.querySelector("output"), pen = canvas.getContext("2d");
@@ -24,7 +25,7 @@
 
   function readColours() {
     var style = getComputedStyle(root);
-    ["ink", "quiet", "line", "idle", "sleep", "room", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"].forEach(
+    ["ink", "quiet", "line", "idle", "sleep", "stall", "room", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"].forEach(
       function (name) { colours[name] = style.getPropertyValue("--" + name).trim(); });
   }
 
@@ -53,6 +54,7 @@
     if (kind === SPIN) { return colours.idle; }
     if (kind === PARK) { return colours.sleep; }
     if (kind === GROWTH) { return colours.room; }
+    if (kind === STALL) { return colours.stall; }
     var colour = data.colours[Math.floor(code / 16)];
     return colours["c" + (colour === undefined ? 8 : colour)];
   }
@@ -126,6 +128,7 @@
       var code = track.codes[i], kind = code % 16, name = data.nodes[Math.floor(code / 16)] || "a node";
       if (at > track.starts[i] + track.lengths[i]) { continue; }
       text = kind === SPIN ? "spinning" : kind === PARK ? "parked" : name;
+      if (kind === STALL) { text = "stalled in " + name; }
       if (kind === LOOP || kind === GRAPH) { text = (kind === LOOP ? "loop of " : "task graph of ") + name; }
       text = track.name + ": " + text + " for " + time(track.lengths[i]) + " from " + time(track.starts[i]);
       if (kind < STEAL) { text += " on; then " + ENDS[kind]; }

@@ -91,6 +91,7 @@ impl Recorder {
                 What::Activation { ns, .. }
                 | What::Loop { ns, .. }
                 | What::TaskGraph { ns, .. }
+                | What::Stall { ns, .. }
                 | What::Spin { ns }
                 | What::Park { ns } => {
                     *ns = since_began(from.saturating_add(*ns)) - at;

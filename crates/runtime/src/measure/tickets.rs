@@ -38,6 +38,8 @@ pub(crate) struct TicketWaits {
     ended: u64,
     /// The time for which the current activation has stalled.
     stalled: Ticks,
+    /// The stalls of the current activation, each from its beginning to its end, if the run records a timeline.
+    spans: Option<Vec<(Ticks, Ticks)>>,
     pub(crate) totals: Totals,
 }
 
@@ -59,7 +61,17 @@ pub(crate) struct Totals {
 impl TicketWaits {
     /// The waits of a worker of a run, which may be dilated.
     pub(crate) fn new(scale: Option<u32>) -> TicketWaits {
-        TicketWaits { scale, deadline: None, ended: 0, stalled: 0, totals: Totals::default() }
+        TicketWaits { scale, deadline: None, ended: 0, stalled: 0, spans: None, totals: Totals::default() }
+    }
+
+    /// Keeps the stalls of each activation, for a timeline.
+    pub(crate) fn keep_spans(&mut self) {
+        self.spans = Some(Vec::new());
+    }
+
+    /// Begins an activation.
+    pub(crate) fn begin_activation(&mut self) {
+        (self.ended, self.stalled) = (0, 0);
     }
 
     /// Sets the deadline of the run.
@@ -82,8 +94,12 @@ impl TicketWaits {
 
     /// Ends a stall.
     pub(crate) fn end_stall(&mut self, stall: &Stall) -> Ticks {
-        let time = ticks().saturating_sub(stall.from);
+        let now = ticks();
+        let time = now.saturating_sub(stall.from);
         self.stalled += time;
+        if let Some(spans) = &mut self.spans {
+            spans.push((stall.from, now));
+        }
         self.totals.stalled += time;
         self.totals.slept += stall.slept;
         self.totals.waits += stall.waits;
@@ -103,10 +119,19 @@ impl TicketWaits {
         totals.max_under_way = totals.max_under_way.max(under_way);
     }
 
-    /// Ends an activation. Returns the waits of the firing that it has ended, 0 if it has ended none, and the time for which
-    /// it has stalled.
-    pub(crate) fn end_activation(&mut self) -> (u64, Ticks) {
-        (std::mem::take(&mut self.ended), std::mem::take(&mut self.stalled))
+    /// The waits of the firing that the current activation has ended; 0 if it has ended none.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// The time for which the current activation has stalled.
+    pub(crate) fn stalled(&self) -> Ticks {
+        self.stalled
+    }
+
+    /// Takes the stalls of the current activation. Empty unless the run records a timeline.
+    pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = (Ticks, Ticks)> {
+        self.spans.iter_mut().flat_map(|spans| spans.drain(..))
     }
 }
 
@@ -181,7 +206,7 @@ mod tests {
         let asks = (0..pauses).map(|_| stall.ask() + stall.pause(0)).sum();
         waits.end_stall(&stall);
         assert_eq!(waits.totals.waits, asks);
-        assert_eq!(waits.end_activation().1, waits.totals.stalled);
+        assert_eq!(waits.stalled(), waits.totals.stalled);
         assert!(waits.totals.slept <= waits.totals.stalled);
         (asks, Scale::now().ns(waits.totals.stalled))
     }
@@ -206,6 +231,25 @@ mod tests {
         let mut ask = |others| stall.ask() + stall.pause(others) > 1;
         let pauses: Vec<bool> = (0..6).map(|_| ask(2)).collect();
         assert_eq!(pauses, [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn spans_of_stalls_are_kept_for_a_timeline_alone() {
+        let mut waits = TicketWaits::new(None);
+        let stalls = |waits: &mut TicketWaits| {
+            waits.begin_activation();
+            for _ in 0..2 {
+                let stall = waits.stall();
+                waits.end_stall(&stall);
+            }
+            waits.take_spans().collect::<Vec<_>>()
+        };
+        assert!(stalls(&mut waits).is_empty());
+        waits.keep_spans();
+        let spans = stalls(&mut waits);
+        assert_eq!(spans.iter().map(|(from, to)| to - from).sum::<Ticks>(), waits.stalled());
+        assert!(spans.len() == 2 && spans[0].1 <= spans[1].0, "{spans:?}");
+        assert_eq!(waits.take_spans().count(), 0);
     }
 
     #[test]

@@ -159,6 +159,9 @@ impl<'a> ActivationContext<'a> {
         if let Some(dilation) = &mut self.dilation {
             dilation.begin_activation();
         }
+        if let Some(tickets) = &mut self.tickets {
+            tickets.begin_activation();
+        }
     }
 
     /// The worker that activates; `None` for a dedicated thread.
@@ -271,6 +274,12 @@ impl ActivationContext<'_> {
     #[inline]
     pub(crate) fn slept(&self) -> Ticks {
         self.dilation.as_ref().map_or(0, |dilation| dilation.slept)
+    }
+
+    /// The time for which this activation has stalled: 0 where firings do not wait for their tickets.
+    #[inline]
+    pub(crate) fn stalled(&self) -> Ticks {
+        self.tickets.as_ref().map_or(0, |waits| waits.stalled())
     }
 
     /// The time of firings that were measured before their claim slept.

@@ -55,10 +55,23 @@ impl<P: Policy> Worker<'_, P> {
     /// beginning of the activation, without the time for which it has stalled: that is neither the node's time nor its pace.
     #[inline]
     pub(super) fn note_tickets(&mut self, cx: &mut ActivationContext<'_>, before: Ticks) -> Ticks {
-        let Some(waits) = &mut cx.tickets else { return before };
-        let (ended, stalled) = waits.end_activation();
-        self.host.ticket_waits = Some(ended);
+        let Some(waits) = &cx.tickets else { return before };
+        self.host.ticket_waits = Some(waits.ended());
+        let stalled = waits.stalled();
+        if stalled > 0 && self.host.recorder.is_some() {
+            self.record_stalls(cx);
+        }
         before + stalled
+    }
+
+    /// Adds the stalls of an activation to the timeline, behind the parts in loops and task graphs of the firings before them.
+    #[cold]
+    fn record_stalls(&mut self, cx: &mut ActivationContext<'_>) {
+        self.move_parts();
+        let node = cx.node;
+        for (from, to) in cx.tickets.iter_mut().flat_map(|waits| waits.take_spans()) {
+            self.record(from, What::Stall { node, ns: to.saturating_sub(from) });
+        }
     }
 
     /// Notes this worker as the one that activated the node last, and counts a move if it was another. Only where the
@@ -173,7 +186,9 @@ impl<P: Policy> Worker<'_, P> {
     ) {
         self.move_parts();
         if let Some(recorder) = &mut self.host.recorder {
-            recorder.activation(cx.node, cx.fired, event, (before, after));
+            // Stalls are parts of it.
+            let began = before.saturating_sub(cx.stalled());
+            recorder.activation(cx.node, cx.fired, event, (began, after));
         }
         let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
         Occupancies::begin_after(cx.net, cx.node, after, spent, laps.as_ref().map(|laps| laps.weight));

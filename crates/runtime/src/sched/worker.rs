@@ -202,6 +202,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         let mut cx = ActivationContext::new(net, by);
         cx.timed &= self.config.pace == Pace::Timed;
         cx.set_deadline(self.config.deadline.map(|(at, _)| at));
+        if let (Some(waits), Some(_)) = (&mut cx.tickets, &self.host.recorder) {
+            waits.keep_spans();
+        }
         cx.turn.carrier = self.host.carries.then_some(self.host.worker);
         // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
         // a node's fails the run, a policy's continues in the caller.

@@ -14,6 +14,7 @@ pub(super) fn line<'g>(event: &Event, tid: usize, graph: &'g GraphData) -> Line<
         What::TaskGraph { node, .. } => {
             ("X", "task graph", format!("task graph {}", node_name(graph, node)).into())
         }
+        What::Stall { node, .. } => ("X", "stall", format!("stall {}", node_name(graph, node)).into()),
         What::Steal { node, .. } => ("i", "steal", format!("steal {}", node_name(graph, node)).into()),
         What::Growth { channel, .. } => {
             ("i", "growth", format!("growth {}", channel_name(graph, channel)).into())
@@ -49,6 +50,7 @@ fn arguments(what: What, graph: &GraphData) -> Arguments<'static> {
         What::Loop { node, steals, .. } | What::TaskGraph { node, steals, .. } => {
             Arguments { node: Some(node.0), steals: Some(steals), ..none }
         }
+        What::Stall { node, .. } => Arguments { node: Some(node.0), ..none },
         What::Steal { node, from } => Arguments { node: Some(node.0), from: Some(from), ..none },
         What::Growth { channel, to } => Arguments { channel: Some(channel.0), to: Some(to), ..none },
         What::Fill { items, .. } => Arguments { items: Some(items), ..none },

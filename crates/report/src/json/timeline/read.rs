@@ -126,6 +126,7 @@ fn check_event(event: &Event, name: &str, graph: &GraphData) -> Check<()> {
         }
         What::Loop { node, .. } => (node, "loop "),
         What::TaskGraph { node, .. } => (node, "task graph "),
+        What::Stall { node, .. } => (node, "stall "),
         What::Steal { node, .. } => (node, "steal "),
         What::Growth { channel: id, .. } => return channel(id).map_err(|problem| problem.within("args")),
         What::Fill { channel: id, .. } => return channel(id),
@@ -218,6 +219,7 @@ impl<'d> Line<'d> {
             "task graph" => {
                 What::TaskGraph { node: node()?, steals: needed("steals", args.steals)?, ns: ns()? }
             }
+            "stall" => What::Stall { node: node()?, ns: ns()? },
             "spin" => What::Spin { ns: ns()? },
             "park" => What::Park { ns: ns()? },
             "steal" => What::Steal { node: node()?, from: needed("from", args.from)? },

@@ -121,6 +121,7 @@ fn code(event: &Event, names: &mut Names) -> Option<(u64, u64)> {
         What::Growth { .. } => (9, 0),
         What::Loop { node, .. } => (10, names.number(node)),
         What::TaskGraph { node, .. } => (11, names.number(node)),
+        What::Stall { node, .. } => (12, names.number(node)),
         What::Fill { .. } => return None,
     })
 }

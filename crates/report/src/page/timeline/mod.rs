@@ -1,9 +1,12 @@
-//! The section about the threads: what each did, and when. `overview` is a picture of the whole run; `data` has the
-//! events for the script, which draws any part of it.
+//! The section about the threads: what each did, and when. `overview` draws the whole run, for the page and for a document of
+//! its own (`svg`); `data` has the events for the script, which draws any part of it.
 
 mod data;
 mod overview;
 mod script;
+mod svg;
+
+pub(super) use svg::svg;
 
 use super::escape::{Text, shortened};
 use super::graph::Picture;
@@ -12,8 +15,8 @@ use std::borrow::Cow;
 use thalweg_graph::NodeId;
 use thalweg_trace::{Event, Report, Timeline, Track, What};
 
-/// Threads that the page shows, of those with events.
-const TRACKS: usize = 32;
+/// The maximum number of threads that the page shows, of those with events.
+const TRACKS: usize = 64;
 
 /// The colour of nodes that have none of their own.
 const OTHER: usize = COLOURS;
@@ -28,14 +31,33 @@ struct Shown<'a> {
     end: u64,
 }
 
-/// A track whose events do not overlap: a spin ends where the thread parks.
+/// A track whose events do not overlap, except for the parts of activations: a spin ends where the thread parks.
 struct ShownTrack<'a> {
     name: &'a str,
     lost: u64,
     events: Cow<'a, [Event]>,
 }
 
-impl Shown<'_> {
+impl<'a> Shown<'a> {
+    fn new(
+        report: &'a Report,
+        timeline: &'a Timeline,
+        picture: &'a Picture,
+        colours: &'a [Option<usize>],
+    ) -> Shown<'a> {
+        let tracks: Vec<ShownTrack<'_>> = timeline
+            .tracks()
+            .iter()
+            .filter(|track| !track.events().is_empty() || track.lost() > 0)
+            .take(TRACKS)
+            .map(ShownTrack::new)
+            .collect();
+        let ends = tracks.iter().flat_map(|track| track.events.iter()).map(Event::end);
+        let wall = u64::try_from(report.wall().as_nanos()).unwrap_or(u64::MAX);
+        let end = ends.max().unwrap_or(0).max(wall).max(1);
+        Shown { tracks, report, picture, colours, end }
+    }
+
     fn colour(&self, node: NodeId) -> usize {
         self.picture.of.get(node.index()).and_then(|shape| self.colours[*shape as usize]).unwrap_or(OTHER)
     }
@@ -55,17 +77,10 @@ pub(super) fn section(
     colours: &[Option<usize>],
 ) {
     out.push_str("<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n");
-    let tracks: Vec<ShownTrack<'_>> = timeline
-        .tracks()
-        .iter()
-        .filter(|track| !track.events().is_empty() || track.lost() > 0)
-        .take(TRACKS)
-        .map(ShownTrack::new)
-        .collect();
-    let ends = tracks.iter().flat_map(|track| track.events.iter()).map(Event::end);
-    let end = ends.max().unwrap_or(0).max(u64::try_from(report.wall().as_nanos()).unwrap_or(u64::MAX)).max(1);
-    let shown = Shown { tracks, report, picture, colours, end };
-    legend(out, &shown);
+    let shown = Shown::new(report, timeline, picture, colours);
+    let entries = legend(&shown);
+    let entries: Vec<_> = entries.iter().map(|(class, label)| (class.as_str(), label.as_str())).collect();
+    super::bars::legend(out, &entries);
     put!(out, "<div class=\"scroll\">\n{}</div>\n", overview::draw(&shown));
     notes(out, timeline, &shown);
     script::write(out, &shown);
@@ -93,7 +108,8 @@ fn spun(before: &[Event], event: &Event) -> Option<u64> {
     parks.last().map(|park| park.at() - event.at())
 }
 
-fn legend(out: &mut String, shown: &Shown<'_>) {
+/// What the colours mean: classes, each with its meaning.
+fn legend(shown: &Shown<'_>) -> Vec<(String, String)> {
     let mut entries: Vec<(String, String)> = Vec::new();
     for shape in shown.picture.busiest() {
         if let Some(colour) = shown.colours[shape] {
@@ -103,17 +119,20 @@ fn legend(out: &mut String, shown: &Shown<'_>) {
     if shown.picture.shapes.len() > COLOURS {
         entries.push((format!("c{OTHER}"), "other nodes".to_owned()));
     }
+    let is_stall = |event: &Event| matches!(event.what(), What::Stall { .. });
+    if shown.tracks.iter().any(|track| track.events.iter().any(is_stall)) {
+        entries.push(("stall".to_owned(), "stall: a firing waits for its ticket".to_owned()));
+    }
     entries.push(("spin".to_owned(), "spinning".to_owned()));
     entries.push(("park".to_owned(), "parked".to_owned()));
-    let entries: Vec<_> = entries.iter().map(|(class, label)| (class.as_str(), label.as_str())).collect();
-    super::bars::legend(out, &entries);
+    entries
 }
 
 /// Says what the pictures leave out.
 fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
     out.push_str(
         "<p class=\"quiet\">The height of a bar is the share of the time in nodes, its colour the node that had most of \
-         it. A tick above a row is a steal of a node, a triangle a growth. Where the picture is enlarged, a line below a bar is \
+         it; the time for which the thread stalled stands on top. A tick above a row is a steal of a node, a triangle a growth. Where the picture is enlarged, a line below a bar is \
          the thread’s part in a loop or a task graph of the node.</p>\n",
     );
     let lost: Vec<&ShownTrack<'_>> = shown.tracks.iter().filter(|track| track.lost > 0).collect();

@@ -1,4 +1,4 @@
-//! A picture of the whole run, without a script: each thread in columns of equal time.
+//! A picture of the whole run, without a script: each thread is a row of columns of equal time.
 
 use super::{OTHER, Shown, ShownTrack};
 use crate::page::escape::{Text, shortened};
@@ -10,41 +10,73 @@ use thalweg_trace::{Event, What, units};
 /// Columns of a thread.
 const COLUMNS: usize = 540;
 
-/// Places in the picture: the width of a column, of the names, and the heights of a row and of its bar.
+/// Places in the picture: the width of a column and of the names, and the height of the axis.
 const STEP: f64 = 2.0;
 const LEFT: f64 = 150.0;
-const ROW: f64 = 30.0;
-const BAR: f64 = 20.0;
 const AXIS: f64 = 22.0;
 
-/// Heights of bars are multiples of one tenth, so that equal neighbours are one shape.
-const STEPS: f64 = 10.0;
+/// The width of a picture.
+pub(super) const WIDTH: f64 = LEFT + COLUMNS as f64 * STEP + 12.0;
+
+/// How rows look.
+pub(super) struct Look {
+    /// The height of a row, and of its bars.
+    pub(super) row: f64,
+    pub(super) bar: f64,
+    /// The number of heights of a bar. There are few, so that equal neighbours are one shape.
+    pub(super) heights: f64,
+}
+
+/// Rows of the page: the height of a bar is its share of the column's time.
+const PAGE: Look = Look { row: 30.0, bar: 20.0, heights: 10.0 };
 
 /// Growths that are marked on a thread.
 const GROWTHS: usize = 50;
 
-/// The time in a column: of each colour, spinning and parked.
+/// The time in a column: of the nodes of each colour, stalls among it, of stalls, spinning and parked.
 #[derive(Clone, Copy, Default)]
 struct Column {
     nodes: [f64; OTHER + 1],
+    stall: f64,
     spin: f64,
     park: f64,
 }
 
-/// Draws all threads.
+/// Draws all threads for the page.
 pub(super) fn draw(shown: &Shown<'_>) -> String {
-    let (width, height) = (LEFT + COLUMNS as f64 * STEP + 12.0, AXIS + ROW * shown.tracks.len() as f64 + 6.0);
+    let height = PAGE.height(shown);
     let mut svg = format!(
-        "<svg class=\"threads\" role=\"img\" aria-labelledby=\"threads-title\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\">\n<title id=\"threads-title\">What each thread did over the {} of the run\
-         </title>\n",
-        units::time(Duration::from_nanos(shown.end))
+        "<svg class=\"threads\" role=\"img\" aria-labelledby=\"threads-title\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {WIDTH} {height}\">\n<title id=\"threads-title\">{}</title>\n",
+        title(shown)
     );
-    axis(&mut svg, shown.end, height);
-    for (row, track) in shown.tracks.iter().enumerate() {
-        draw_track(&mut svg, shown, track, AXIS + ROW * row as f64 + 6.0);
-    }
+    rows(&mut svg, shown, &PAGE);
     svg + "</svg>\n"
+}
+
+/// What the picture shows.
+pub(super) fn title(shown: &Shown<'_>) -> String {
+    format!("What each thread did over the {} of the run", units::time(Duration::from_nanos(shown.end)))
+}
+
+impl Look {
+    /// The height of the axis and all rows.
+    pub(super) fn height(&self, shown: &Shown<'_>) -> f64 {
+        AXIS + self.row * shown.tracks.len() as f64 + 6.0
+    }
+
+    /// Bars have the full height: then they are drawn as lines, which take fewer bytes than rectangles.
+    fn is_full(&self) -> bool {
+        self.heights == 1.0
+    }
+}
+
+/// Draws the axis and the rows.
+pub(super) fn rows(svg: &mut String, shown: &Shown<'_>, look: &Look) {
+    axis(svg, shown.end, look.height(shown));
+    for (row, track) in shown.tracks.iter().enumerate() {
+        draw_track(svg, shown, track, look, AXIS + look.row * row as f64 + 6.0);
+    }
 }
 
 fn axis(svg: &mut String, end: u64, height: f64) {
@@ -78,45 +110,69 @@ fn nice(end: u64) -> u64 {
     }
 }
 
-fn draw_track(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
+fn draw_track(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, look: &Look, y: f64) {
     let name = shortened(track.name, 20);
-    put!(svg, "<g><text x=\"4\" y=\"{:.1}\">{}</text>", y + 14.0, Text(&name));
+    put!(svg, "<g><text x=\"4\" y=\"{:.1}\">{}</text>", y + look.bar / 2.0 + 4.0, Text(&name));
     let columns = columns(shown, track);
     // For each class, the outline of all its bars.
-    let mut paths: BTreeMap<String, String> = BTreeMap::new();
+    let mut outlines: BTreeMap<String, Outline> = BTreeMap::new();
     let per = shown.end as f64 / COLUMNS as f64;
-    let rest = |column: &Column| match () {
-        () if column.park > 0.5 * per => Some("park"),
-        () if column.spin + column.park > 0.5 * per => Some("spin"),
-        () => None,
+    let mut bar = |class: &str, [from, to]: [usize; 2], [bottom, top]: [u8; 2]| {
+        let outline = outlines.entry(class.to_owned()).or_default();
+        let [bottom, top] = [bottom, top].map(|height| look.bar * f64::from(height) / look.heights);
+        match look.is_full() {
+            true => outline.line([from, to], y + look.bar / 2.0),
+            false => outline.rectangle([from, to], y + look.bar - top, top - bottom),
+        }
     };
-    runs(&columns, rest, |class, from, to| {
-        bar(paths.entry(class.to_owned()).or_default(), from, to, y, BAR);
+    let full = look.heights as u8;
+    runs(&columns, |column| column.rest(per), |class, from, to| bar(class, [from, to], [0, full]));
+    let nodes = |column: &Column| column.bar(per, look).filter(|(_, nodes, _)| *nodes > 0);
+    runs(&columns, nodes, |(colour, nodes, _), from, to| {
+        bar(&format!("then-c{colour}"), [from, to], [0, nodes]);
     });
+    let stalls = |column: &Column| column.bar(per, look).map(|(_, nodes, all)| [nodes, all]);
     runs(
         &columns,
-        |column| column.bar(per),
-        |(colour, tall), from, to| {
-            let tall = BAR * f64::from(tall) / STEPS;
-            bar(paths.entry(format!("then-c{colour}")).or_default(), from, to, y + BAR - tall, tall);
+        |column| stalls(column).filter(|[from, to]| to > from),
+        |heights, from, to| {
+            bar("then-stall", [from, to], heights);
         },
     );
     // `park` and `spin` come before `then-`, so they are behind.
-    for (class, path) in paths {
-        put!(svg, "<path class=\"{}\" d=\"{path}\"/>", class.trim_start_matches("then-"));
+    for (class, outline) in outlines {
+        put!(svg, "<path class=\"{}\" d=\"{}\"/>", class.trim_start_matches("then-"), outline.path);
     }
-    marks(svg, shown, track, y);
+    if !look.is_full() {
+        marks(svg, shown, track, y);
+    }
     svg.push_str("</g>\n");
 }
 
-fn bar(path: &mut String, from: usize, to: usize, y: f64, tall: f64) {
-    put!(
-        path,
-        "M{} {y}h{}v{tall}h-{}z",
-        LEFT + from as f64 * STEP,
-        (to - from) as f64 * STEP,
-        (to - from) as f64 * STEP
-    );
+/// The bars of one class in a row.
+#[derive(Default)]
+struct Outline {
+    path: String,
+    /// The column behind the latest line.
+    end: Option<usize>,
+}
+
+impl Outline {
+    /// Adds a rectangle over these columns.
+    fn rectangle(&mut self, [from, to]: [usize; 2], y: f64, tall: f64) {
+        let (x, long) = (LEFT + from as f64 * STEP, (to - from) as f64 * STEP);
+        put!(self.path, "M{x} {y}h{long}v{tall}h-{long}z");
+    }
+
+    /// Adds a line over these columns, behind the lines before it.
+    fn line(&mut self, [from, to]: [usize; 2], y: f64) {
+        let long = (to - from) as f64 * STEP;
+        match self.end {
+            None => put!(self.path, "M{} {y}h{long}", LEFT + from as f64 * STEP),
+            Some(end) => put!(self.path, "m{} 0h{long}", (from - end) as f64 * STEP),
+        }
+        self.end = Some(to);
+    }
 }
 
 /// Calls `emit` for each run of columns with one key.
@@ -139,12 +195,24 @@ fn runs<K: PartialEq>(
 }
 
 impl Column {
-    /// The colour with the most time, and the tenths of the column that all nodes have.
-    fn bar(&self, per: f64) -> Option<(usize, u8)> {
+    /// The class of what has most of the time without a node.
+    fn rest(&self, per: f64) -> Option<&'static str> {
+        match () {
+            () if self.park > 0.5 * per => Some("park"),
+            () if self.spin + self.park > 0.5 * per => Some("spin"),
+            () => None,
+        }
+    }
+
+    /// The colour with the most time, and the heights of all nodes' time without stalls and with them.
+    fn bar(&self, per: f64, look: &Look) -> Option<(usize, u8, u8)> {
         let all: f64 = self.nodes.iter().sum();
         let most = (0..self.nodes.len()).max_by(|a, b| self.nodes[*a].total_cmp(&self.nodes[*b]))?;
-        let tenths = (STEPS * all / per).round().clamp(1.0, STEPS);
-        (all > 0.001 * per).then_some((most, tenths as u8))
+        let fired = (all - self.stall).max(0.0);
+        // Where a bar may have several heights, any time is seen.
+        let lowest = |time: f64| f64::from(u8::from(!look.is_full() && time > 0.001 * per));
+        let height = |time: f64| (look.heights * time / per).round().clamp(lowest(time), look.heights) as u8;
+        (all > 0.001 * per).then(|| (most, height(fired), height(all).max(height(fired))))
     }
 }
 
@@ -162,6 +230,8 @@ fn columns(shown: &Shown<'_>, track: &ShownTrack<'_>) -> Vec<Column> {
                 What::Activation { node, .. } | What::Loop { node, .. } | What::TaskGraph { node, .. } => {
                     column.nodes[shown.colour(node)] += part;
                 }
+                // A part of an activation, whose time the node has too.
+                What::Stall { .. } => column.stall += part,
                 What::Spin { .. } => column.spin += part,
                 _ => column.park += part,
             }
@@ -217,7 +287,7 @@ fn marks(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{nice, outermost};
+    use super::{Column, Look, PAGE, nice, outermost};
     use thalweg_graph::NodeId;
     use thalweg_trace::{Ended, Event, What};
 
@@ -232,6 +302,22 @@ mod tests {
         let events = [part(10, 5), activation(0, 20), part(20, 10), part(65, 5), graph];
         let starts: Vec<u64> = outermost(&events).map(|event| event.at()).collect();
         assert_eq!(starts, [60, 20, 0]);
+    }
+
+    /// Of a column of 100 ns that a node has.
+    #[test]
+    fn stall_stands_on_the_time_of_nodes() {
+        let bar = |stall, look: &Look| {
+            let mut column = Column { stall, ..Column::default() };
+            column.nodes[3] = 80.0;
+            column.bar(100.0, look)
+        };
+        let full = Look { row: 12.0, bar: 10.0, heights: 1.0 };
+        assert_eq!(
+            [0.0, 30.0, 79.0].map(|stall| bar(stall, &PAGE)),
+            [Some((3, 8, 8)), Some((3, 5, 8)), Some((3, 1, 8))]
+        );
+        assert_eq!([29.0, 31.0].map(|stall| bar(stall, &full)), [Some((3, 1, 1)), Some((3, 0, 1))]);
     }
 
     #[test]
