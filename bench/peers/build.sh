@@ -47,6 +47,8 @@ elif flags=$(tbb_flags); then
     c++ -std=c++17 -O3 -march=native -o target/tbb-tasks tasks/tbb.cpp $flags && echo "built: tbb-tasks"
     # shellcheck disable=SC2086
     c++ -std=c++17 -O3 -march=native -fPIC -shared -o target/tbb-each.so each/tbb.cpp $flags && echo "built: tbb-each.so"
+    # shellcheck disable=SC2086
+    c++ -std=c++17 -O3 -march=native -fPIC -shared -o target/tbb-danbi.so danbi/tbb.cpp $flags && echo "built: tbb-danbi.so"
 else
     echo "missing: oneTBB (apt-get install libtbb-dev, or pip install tbb-devel)"
 fi

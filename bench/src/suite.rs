@@ -12,8 +12,10 @@ pub fn input(program: &str, cells: usize) -> Vec<u32> {
     match program {
         "fm_radio" => floats(generate::fm_signal(1, 1e6, 75e3, cells / 2)),
         "channel_vocoder" => floats(generate::speech(8000.0, 125.0, cells)),
-        "filter_bank" | "dct" | "matrix_multiply" => floats(generate::noise(2, cells)),
-        "time_delay_equaliser" | "fft" => complex(generate::complex_noise(3, cells / 2)),
+        "filter_bank" | "danbi_filter_bank" | "dct" | "matrix_multiply" => floats(generate::noise(2, cells)),
+        "time_delay_equaliser" | "fft" | "danbi_fft2" | "danbi_fm_radio" | "danbi_tde" => {
+            complex(generate::complex_noise(3, cells / 2))
+        }
         "beamformer" => complex(generate::pulses(4, 12, 0.25, (32, 4), 200, cells / 24)),
         "huffman_channel" => integers(generate::text(6, cells)),
         "bargain_finder" => integers(generate::ticks(7, cells / 3, 10)),

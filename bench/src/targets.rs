@@ -98,6 +98,8 @@ const TARGETS: &[(&str, Target)] = &[
     ("str.dct.t1", C),
     ("str.channel_vocoder.t1", C),
     ("str.matrix_multiply.t1", C),
+    ("danbi.peers.rg.t2", BestAtMost(1.0)),
+    ("danbi.peers.merge-sort.t2", BestAtMost(1.0)),
     ("str.dyn.queues.q1", AtMost(1.0)),
     ("str.dyn.queues.q2", AtMost(1.0)),
     ("str.dyn.queues.q4", AtMost(1.0)),

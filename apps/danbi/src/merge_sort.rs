@@ -306,7 +306,7 @@ fn merged(left: &Stretch, right: &Stretch) -> Vec<u32> {
 }
 
 /// Merges two slices until one of them is empty. Returns the numbers of keys taken from both.
-fn merge_slices(all: &mut [u32], left: &[u32], right: &[u32]) -> (usize, usize) {
+pub fn merge_slices(all: &mut [u32], left: &[u32], right: &[u32]) -> (usize, usize) {
     let (mut i, mut j) = (0, 0);
     for place in all {
         let (Some(a), Some(b)) = (left.get(i), right.get(j)) else { break };

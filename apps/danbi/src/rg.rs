@@ -44,6 +44,11 @@ struct Coefficients {
 }
 
 impl Parameters {
+    fn check(&self) {
+        let sigma = self.sigma;
+        assert!(sigma > 0.0 && sigma.is_finite(), "a Gauss function has no standard deviation {sigma}");
+    }
+
     fn coefficients(&self) -> Coefficients {
         let alpha = 1.695 / f64::from(self.sigma);
         let ema = (-alpha).exp();
@@ -89,8 +94,7 @@ struct Line {
 /// # Panics
 /// If the images have different sizes, or `sigma` is not positive.
 pub fn graph<'env>(images: &'env [Image], parameters: &Parameters) -> Output<'env, Vec<Image>> {
-    let Parameters { sigma } = *parameters;
-    assert!(sigma > 0.0 && sigma.is_finite(), "a Gauss function has no standard deviation {sigma}");
+    parameters.check();
     let (width, height) = common_size(images.iter().map(|image| (image.width(), image.height())));
     let coefficients = Arc::new(parameters.coefficients());
     let (for_rows, for_columns) = (coefficients.clone(), coefficients);
@@ -127,15 +131,20 @@ fn transpose<'env>(
     let rows = window("rows", rows).pop(rate(height));
     graph.kernel("transpose rows", rows, output("columns").push(rate(width))).parallel(move |rows, out| {
         let rows: Vec<&Line> = rows.iter().collect();
-        for first in (0..width).step_by(TILE) {
-            let mut columns: Vec<_> =
-                (first..width.min(first + TILE)).map(|_| Vec::with_capacity(height)).collect();
-            for row in &rows {
-                columns.iter_mut().zip(&row.pixels[first..]).for_each(|(column, pixel)| column.push(*pixel));
-            }
-            out.extend(columns.into_iter().map(|pixels| Line { colour: rows[0].colour, pixels }));
-        }
+        columns_of(&rows, width, |columns| out.extend(columns));
     })
+}
+
+/// Calls `each` with the columns of these rows, some at a time.
+fn columns_of(rows: &[&Line], width: usize, mut each: impl FnMut(&mut dyn Iterator<Item = Line>)) {
+    for first in (0..width).step_by(TILE) {
+        let mut columns: Vec<_> =
+            (first..width.min(first + TILE)).map(|_| Vec::with_capacity(rows.len())).collect();
+        for row in rows {
+            columns.iter_mut().zip(&row.pixels[first..]).for_each(|(column, pixel)| column.push(*pixel));
+        }
+        each(&mut columns.into_iter().map(|pixels| Line { colour: rows[0].colour, pixels }));
+    }
 }
 
 /// Adds a kernel that makes an image of each `width` columns.
@@ -148,15 +157,50 @@ fn assemble<'env>(
     let columns = window("columns", columns).pop(rate(width));
     graph.kernel("transpose columns", columns, output("image").push(1)).parallel(move |columns, out| {
         let columns: Vec<&Line> = columns.iter().collect();
-        let mut pixels = vec![Pixel::default(); width * height];
-        for (tile, rows) in pixels.chunks_mut(TILE * width).enumerate() {
-            for (x, column) in columns.iter().enumerate() {
-                let places = rows[x..].iter_mut().step_by(width);
-                places.zip(&column.pixels[tile * TILE..]).for_each(|(place, light)| *place = pixel(*light));
-            }
-        }
-        out.push(Image::new(width, pixels, columns[0].colour));
+        out.push(image_of(&columns, height));
     })
+}
+
+/// The image of these columns.
+fn image_of(columns: &[&Line], height: usize) -> Image {
+    let width = columns.len();
+    let mut pixels = vec![Pixel::default(); width * height];
+    for (tile, rows) in pixels.chunks_mut(TILE * width).enumerate() {
+        for (x, column) in columns.iter().enumerate() {
+            let places = rows[x..].iter_mut().step_by(width);
+            places.zip(&column.pixels[tile * TILE..]).for_each(|(place, light)| *place = pixel(*light));
+        }
+    }
+    Image::new(width, pixels, columns[0].colour)
+}
+
+/// A blurred image by the program's kernels, one after the other on the calling thread: for loops over images.
+///
+/// ```
+/// use thalweg_danbi::{Image, rg};
+///
+/// let images = [Image::speckled(60, 40, 1)];
+/// let blurred = rg::blur(&images[0], &rg::Parameters::default());
+/// assert_eq!([blurred], rg::sequential(&images, &rg::Parameters::default())[..]);
+/// ```
+///
+/// # Panics
+/// If `sigma` is not positive.
+pub fn blur(image: &Image, parameters: &Parameters) -> Image {
+    parameters.check();
+    let coefficients = parameters.coefficients();
+    let row = |row: &[Pixel]| {
+        let pixels: Vec<_> = row.iter().copied().map(light).collect();
+        Line { colour: image.colour, pixels: gauss(&pixels, &coefficients) }
+    };
+    let rows: Vec<Line> = image.rows().map(row).collect();
+    let mut columns = Vec::with_capacity(image.width());
+    columns_of(&rows.iter().collect::<Vec<_>>(), image.width(), |some| {
+        columns.extend(
+            some.map(|Line { colour, pixels }| Line { colour, pixels: gauss(&pixels, &coefficients) }),
+        );
+    });
+    image_of(&columns.iter().collect::<Vec<_>>(), image.height())
 }
 
 /// A pixel of the image in single precision.

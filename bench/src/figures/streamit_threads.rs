@@ -33,13 +33,17 @@ const SPLITS: [(&str, Role, Split); 4] = [
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for program in PROGRAMS {
-        let name = format!("str.{program}.t2");
-        if session.selects(&name)
-            && let Err(error) = one(session, &name, program)
-        {
-            eprintln!("error: {name}: {error}");
-            session.errors.push(format!("{name}: {error}"));
-        }
+        figure(session, &format!("str.{program}.t2"), program);
+    }
+}
+
+/// The figure of a program, if it is selected.
+pub(super) fn figure(session: &mut Session, name: &str, program: &str) {
+    if session.selects(name)
+        && let Err(error) = one(session, name, program)
+    {
+        eprintln!("error: {name}: {error}");
+        session.errors.push(format!("{name}: {error}"));
     }
 }
 

@@ -24,6 +24,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use danbi::timeline as danbi_timeline;
 use data::{Data, Figure};
 use plot::{Lines, Series};
 
@@ -48,7 +49,7 @@ struct Section {
 
 /// Writes the pages of these results, or of all recorded ones, into a folder, by default `docs/results`.
 pub fn write(results: &[PathBuf], to: Option<&Path>) -> Result<(), String> {
-    let to = to.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results"), Path::to_owned);
+    let to = to.map_or_else(folder, Path::to_owned);
     let all = if results.is_empty() { recorded()? } else { results.to_vec() };
     for (name, text) in pages(&Data::read(&all)?) {
         let path = to.join(name);
@@ -57,6 +58,11 @@ pub fn write(results: &[PathBuf], to: Option<&Path>) -> Result<(), String> {
         eprintln!("page: {}", path.display());
     }
     Ok(())
+}
+
+/// The folder of the pages.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results")
 }
 
 /// All files of `bench/results`.

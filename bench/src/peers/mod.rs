@@ -2,6 +2,7 @@
 
 pub mod bare_ring;
 pub mod crossbeam;
+pub mod danbi;
 pub mod external;
 pub mod link;
 pub mod loops;

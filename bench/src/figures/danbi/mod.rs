@@ -20,10 +20,14 @@
 //!
 //! [`size`] determines the inputs, [`rounds`] runs them, [`speed_ups`] and [`queues`] make the figures of the runs.
 
+mod barrier;
+mod dilation;
+mod peers;
 mod queues;
 mod rounds;
 mod size;
 mod speed_ups;
+mod timeline;
 
 use thalweg::Options;
 use thalweg_danbi::Program;
@@ -88,6 +92,10 @@ pub fn run(session: &mut Session) {
         dilated.into_iter().for_each(|workers| speed_ups::dilated(session, measured, &size, workers));
         queues::run(session, measured, &size);
     }
+    timeline::run(session);
+    dilation::run(session);
+    peers::run(session);
+    barrier::run(session);
 }
 
 impl Measured {

@@ -5,6 +5,7 @@ mod tables;
 use super::data::Data;
 use super::plot::{Lines, Series};
 use super::{Plot, Section, series};
+use std::path::PathBuf;
 pub(super) use tables::table;
 
 pub(super) const HEAD: &str = "\
@@ -33,7 +34,15 @@ const PROGRAMS: [(&str, &str, &str, &str); 7] = [
 const POLICIES: [(&str, &str); 5] =
     [("random", "random"), ("qes", "qes"), ("pss", "pss"), ("prs", "prs"), ("auto", "ours")];
 
-pub(super) const SECTIONS: [Section; 6] = [
+/// The policies of Figure 5, with the file of each picture and what it shows.
+const TIMELINES: [(&str, &str, &str); 4] = [
+    ("random", "danbi-timeline-rg-random", "What 40 workers of RG do under random"),
+    ("qes", "danbi-timeline-rg-qes", "What 40 workers of RG do under qes"),
+    ("pss", "danbi-timeline-rg-pss", "What 40 workers of RG do under pss"),
+    ("prs", "danbi-timeline-rg-prs", "What 40 workers of RG do under prs"),
+];
+
+pub(super) const SECTIONS: [Section; 10] = [
     Section {
         title: "Figure 3: speed-ups",
         prefixes: &["danbi.speedup"],
@@ -68,6 +77,14 @@ pub(super) const SECTIONS: [Section; 6] = [
         plots: |_| Vec::new(),
     },
     Section {
+        title: "Figure 5: what each worker does",
+        prefixes: &["danbi.timeline"],
+        subject: "danbi.5",
+        text: "RG on 40 dilated workers: a row is a worker, a colour the kernel that it fires, black the time for which it stalls, and grey the\n\
+               time without work. Pictures of one run each, and the shares of the workers' time in it.",
+        plots: timelines,
+    },
+    Section {
         title: "Figure 6: user-level threads",
         prefixes: &["danbi.threads"],
         subject: "danbi.6",
@@ -84,6 +101,32 @@ pub(super) const SECTIONS: [Section; 6] = [
         plots: |_| Vec::new(),
     },
     Section {
+        title: "Dilated time beside real time",
+        prefixes: &["danbi.dilation"],
+        subject: "danbi.dilation",
+        text: "The time of a run on 1 and 2 dilated workers over its dilation of 40, above that of 1 and 2 workers that compute on the same\n\
+               input, in per cent.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Beside rayon and oneTBB",
+        prefixes: &["danbi.peers"],
+        subject: "danbi.8",
+        text: "Two programs that compute, and their natural forms with the same algorithm and the same bits: whole images in parallel\n\
+               (`par_iter`, `parallel_pipeline`), and divide and conquer (`join`, `parallel_invoke`). rayon stands in place of the paper's Cilk.\n\
+               `rayon-par_sort` is rayon's own merge sort.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figures 1 and 8: StreamIt's barriers",
+        prefixes: &["danbi.barrier"],
+        subject: "danbi.1",
+        text: "The programs in StreamIt, compiled. On one thread: the time of the graphs of `apps/danbi` over theirs. On two: their time on one\n\
+               thread over that on two. `ours` divides them among the threads as `thalweg run` does; `data-parallel` has a barrier behind each\n\
+               batch (`--mode data`), as StreamIt's backend has.",
+        plots: |_| Vec::new(),
+    },
+    Section {
         title: "Sizes of the dilated runs",
         prefixes: &["danbi.size"],
         subject: "danbi.size",
@@ -95,6 +138,24 @@ pub(super) const SECTIONS: [Section; 6] = [
         plots: |_| Vec::new(),
     },
 ];
+
+/// The file of a picture of Figure 5, which the figure writes.
+pub fn timeline(policy: &str) -> PathBuf {
+    super::folder().join(format!("plots/danbi-timeline-rg-{policy}.svg"))
+}
+
+/// The pictures of the policies that have been measured.
+fn timelines(data: &Data) -> Vec<Plot> {
+    let is_measured = |policy: &str| {
+        data.starting("danbi.timeline.rg.")
+            .any(|figure| figure.run.is_some() && figure.name.ends_with(policy))
+    };
+    let plot = |(policy, file, shows)| {
+        let svg = is_measured(policy).then(|| std::fs::read_to_string(timeline(policy)).ok());
+        Plot { file, shows, svg: svg.flatten() }
+    };
+    TIMELINES.into_iter().map(plot).collect()
+}
 
 fn speed_ups(data: &Data) -> Vec<Plot> {
     let plot = |(program, _, file, shows)| Plot { file, shows, svg: speed_up(data, program) };
