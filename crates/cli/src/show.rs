@@ -27,7 +27,8 @@ use crate::{outputs, results, standard, text};
 /// give: a table, and with --output a plot.
 ///
 /// With --output, the report becomes a page for a browser: the graph drawn with loads and fill levels, the times, the
-/// bottleneck, advice, and the timeline if it is given. The page is one file without references to others.
+/// bottleneck, advice, and the timeline if it is given. The page is one file without references to others. If the file of a
+/// report and its timeline ends in `.svg`, it is the timeline alone, with a thin row for each thread.
 ///
 /// A report is the JSON of `Report::to_json`, a timeline that of `Timeline::to_json`. The command distinguishes them by
 /// their content, so their order and their names are free.
@@ -36,6 +37,7 @@ use crate::{outputs, results, standard, text};
   thalweg show report.json
   thalweg show before.json after.json
   thalweg show report.json timeline.json -o page.html
+  thalweg show report.json timeline.json -o timeline.svg
   thalweg show report.json --predict threads=1..64 -o threads.svg
   thalweg show report.json --predict threads=4,8 capacity=8,64 tokens=20
   thalweg show report.json --next-plan > plan.txt
@@ -45,7 +47,7 @@ pub(crate) struct Show {
     /// with --next-plan; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     files: Vec<PathBuf>,
-    /// Write a page for a browser to this file, or the plot of --predict as SVG; `-` is standard output
+    /// Write a page for a browser to this file, or the plot of --predict or a timeline (`.svg`) as SVG; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace the file if it exists
@@ -123,7 +125,12 @@ impl Show {
 
     fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
         match &self.output {
-            Some(path) => outputs::write(path, self.force, report.to_html().as_bytes(), interrupt),
+            Some(path) => {
+                let is_picture = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"));
+                let picture = if is_picture { report.timeline_svg() } else { None };
+                let text = picture.unwrap_or_else(|| report.to_html());
+                outputs::write(path, self.force, text.as_bytes(), interrupt)
+            }
             None if self.plan => {
                 self.planned(&report)?;
                 standard::print(&standard::harmless(&report.plan_text()))

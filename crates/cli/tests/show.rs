@@ -113,6 +113,17 @@ fn two_reports_are_compared() {
     assert!(text.starts_with("threads 1 -> 2\n") && text.contains("wall time"), "{text}");
 }
 
+/// Only a report with a timeline has a picture: another one becomes a page, whatever the name of the file.
+#[test]
+fn a_timeline_is_a_picture_of_its_own() {
+    let folder = folder();
+    let file = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    stdout(&show(folder.path(), &["a.json", "t.json", "-o", "t.svg"]));
+    assert!(file("t.svg").starts_with("<svg ") && file("t.svg").contains("first worker"));
+    stdout(&show(folder.path(), &["a.json", "-o", "a.svg"]));
+    assert!(file("a.svg").starts_with("<!doctype html>"));
+}
+
 #[test]
 fn a_page_has_the_timeline_in_any_order() {
     let folder = folder();

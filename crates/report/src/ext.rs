@@ -153,8 +153,8 @@ pub trait ReportExt: Sized + sealed::Sealed {
     fn to_html(&self) -> String;
 
     /// The timeline as an SVG document, for papers and for runs with tens of threads; `None` if the report has none. A thread is a
-    /// thin row, and each of its columns has the colour of what the thread did for most of that time: a node, stall (black),
-    /// nothing while it spun or was parked (grey). Below 200 kB for 40 threads.
+    /// thin row, and each of its columns has the colour of one thing that the thread did then: a node, stall (black), nothing while it
+    /// spun or was parked (grey). Each has as many columns as its share of the time. Below 200 kB for 40 threads.
     ///
     /// ```
     /// use thalweg_graph::{GraphData, Node, NodeId};

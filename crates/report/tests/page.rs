@@ -274,9 +274,9 @@ fn a_timeline_of_forty_threads_is_a_small_picture() {
     assert!((0..40).all(|thread| has("text", &format!("worker {thread}"))));
     assert!(has("text", "stall: a firing waits for its ticket") && has("text", "encode"));
     let stalls: Vec<_> = elements.iter().filter(|e| e.has_class("stall")).collect();
-    // Every other column of each row, and the key.
+    // Four fifths of every other column of each row, and the key.
     let lines = |e: &Element| e.attribute("d").unwrap().matches('h').count();
-    assert_eq!((stalls.len(), lines(stalls[0]), lines(stalls[40])), (41, 270, 1));
+    assert_eq!((stalls.len(), lines(stalls[0]).abs_diff(216) <= 2, lines(stalls[40])), (41, true, 1));
     assert_eq!(Report::default().timeline_svg(), None);
 }
 

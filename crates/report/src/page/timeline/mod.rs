@@ -1,6 +1,7 @@
 //! The section about the threads: what each did, and when. `overview` draws the whole run, for the page and for a document of
-//! its own (`svg`); `data` has the events for the script, which draws any part of it.
+//! its own (`svg`), from `columns`; `data` has the events for the script, which draws any part of it.
 
+mod columns;
 mod data;
 mod overview;
 mod script;

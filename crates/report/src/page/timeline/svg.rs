@@ -7,8 +7,8 @@ use crate::page::graph::Picture;
 use crate::page::put;
 use thalweg_trace::{Report, Timeline};
 
-/// Rows without heights: a column is what had most of its time.
-const LOOK: Look = Look { row: 12.0, bar: 10.0, heights: 1.0 };
+/// Thin rows without heights.
+const LOOK: Look = Look { row: 12.0, bar: 10.0, is_full: true };
 
 /// The height of a row of the legend.
 const ENTRY: f64 = 18.0;
