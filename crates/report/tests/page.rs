@@ -240,7 +240,7 @@ fn stalling(threads: u32) -> Report {
             let (node, at) = (NodeId((i as u32 + thread) % 12), i * column);
             let what = What::Activation { node, firings: 1, ns: column, ended: Ended::Budget };
             let stall = Event::new(at + column / 10, What::Stall { node, ns: column * 8 / 10 });
-            (i % 2 == 0).then_some(stall).into_iter().chain([Event::new(at, what)])
+            i.is_multiple_of(2).then_some(stall).into_iter().chain([Event::new(at, what)])
         };
         *track.events_mut() = (0..540).flat_map(event).collect();
         timeline.tracks_mut().push(track);
