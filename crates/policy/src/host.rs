@@ -79,8 +79,8 @@ pub trait Measurements {
         false
     }
 
-    /// Whether workers that carry their items on wait for their turn: not while firings are long beside the moves of their items.
-    /// May change during a run.
+    /// Whether workers that carry their items on wait for their turn in a graph of kernels: the engine's do not while firings are long
+    /// beside the moves of their items, those of the virtual host always do. May change during a run.
     fn waits(&self) -> bool {
         true
     }

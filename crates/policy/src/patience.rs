@@ -7,6 +7,8 @@ use crate::auto::MAX_WAITS;
 pub(crate) struct Patience {
     /// Decisions in a row to wait.
     waits: u32,
+    /// The latest decision was to be idle.
+    is_idle: bool,
     /// What was waited for at the end of the latest wait, if that was in vain.
     in_vain: Option<u64>,
 }
@@ -16,20 +18,20 @@ impl Patience {
     /// `None` if none of its items wait.
     pub(crate) fn waits_for(&mut self, behind: Option<u64>) -> bool {
         if behind.is_some() && behind != self.in_vain && self.waits < MAX_WAITS {
-            self.waits += 1;
+            (self.waits, self.is_idle) = (self.waits + 1, true);
             return true;
         }
-        (self.waits, self.in_vain) = (0, behind);
+        (self.waits, self.is_idle, self.in_vain) = (0, false, behind);
         false
     }
 
-    /// The worker has found something to do.
-    pub(crate) fn goes_on(&mut self) {
-        self.waits = 0;
+    /// The worker does something else while it waits.
+    pub(crate) fn works_meanwhile(&mut self) {
+        self.is_idle = false;
     }
 
-    /// Whether the latest decision was to wait.
+    /// Whether the latest decision was to be idle.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.waits > 0
+        self.is_idle
     }
 }

@@ -28,7 +28,8 @@
 //! - a worker without a node of its own steals one whose next item the victim has not pushed, before any other.
 //!
 //! Fair: one decision in [`FAIR_EVERY`], and every decision after a spent budget, takes the oldest node of the
-//! worker's queue.
+//! worker's queue. While items of its own wait, a worker may pass over a source, up to [`MAX_WAITS`](crate::auto::MAX_WAITS) times
+//! in a row.
 
 use crate::auto::{origin, waiting};
 use crate::patience::Patience;
@@ -243,13 +244,12 @@ impl Local {
         let own = self.own(last, host);
         let takes_new = !is_fair && own.is_none_or(|node| host.graph().node(node).is_source());
         let behind = if takes_new { waiting(host) } else { None };
-        if behind.is_some()
-            && let Some(other) = own.and_then(|source| self.instead(source, host))
-        {
-            self.patience.goes_on();
-            return Decision::Activate(other);
-        }
         if self.patience.waits_for(behind) {
+            // Counted as a wait, so that nodes that keep each other ready do not hold a source up for ever.
+            if let Some(other) = own.and_then(|source| self.swap_for_oldest(source, host)) {
+                self.patience.works_meanwhile();
+                return Decision::Activate(other);
+            }
             // In the queue, since a worker that has a node in its slot must not sleep.
             own.inspect(|source| host.push(self.worker, *source));
             return Decision::Idle;
@@ -258,9 +258,9 @@ impl Local {
         stolen.map_or(Decision::Idle, Decision::Activate)
     }
 
-    /// The oldest node of the worker's queue, if it is no source; `source` takes its place in the queue. If it is one, it goes
-    /// behind the others, so that the next call finds another node.
-    fn instead<H: Host>(&self, source: NodeId, host: &mut H) -> Option<NodeId> {
+    /// The oldest node of the worker's queue, if it is no source; `source` goes to the back of the queue. If the oldest node is a
+    /// source too, that moves to the back, and the next call finds another node.
+    fn swap_for_oldest<H: Host>(&self, source: NodeId, host: &mut H) -> Option<NodeId> {
         let oldest = host.pop(End::Oldest)?;
         let (stays, taken) =
             if host.graph().node(oldest).is_source() { (oldest, None) } else { (source, Some(oldest)) };

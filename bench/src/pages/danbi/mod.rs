@@ -49,9 +49,9 @@ pub(super) const SECTIONS: [Section; 10] = [
         subject: "danbi.3",
         text: "By policy and workers in dilated time, the sum of the times of all claims, which one worker would need, over the time of the run:\n\
                the median of the rounds. `most`: the workers of the largest one. A policy whose claims have several firings computes less for the\n\
-               same input, since data and code are in the caches, and what a claim costs itself, the reading of the thread's clock for example, is\n\
-               dilated with it: the run may be shorter than that of a policy with a larger speed-up. The ratios of times in the next section\n\
-               show that. The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
+               same input, since data and code are in the caches, and some ten nanoseconds of each claim are dilated with its firings: the run may be\n\
+               shorter than that of a policy with a larger speed-up. The ratios of times in the next section show that.\n\
+               The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: speed_ups,
     },
     Section {

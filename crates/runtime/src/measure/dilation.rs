@@ -40,7 +40,7 @@ pub(super) const MAX_SLEEP: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Dilation {
     scale: u32,
-    /// The processor time between two looks at the clock of it, one after the other.
+    /// The processor time that a call of `thread_time` costs.
     clock: Duration,
     /// The beginning of the current claim, and the thread's processor time then.
     began: Instant,
@@ -65,7 +65,7 @@ pub(crate) struct Totals {
     pub(crate) slept: Ticks,
 }
 
-/// The processor time between two looks at the clock of it: the shortest of some, as others were interrupted.
+/// The processor time that a call of `thread_time` costs: the least of some calls, since others were interrupted.
 fn clock_cost() -> Duration {
     let between = |_| {
         let from = thread_time();

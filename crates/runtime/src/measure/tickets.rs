@@ -72,6 +72,7 @@ impl TicketWaits {
     /// Begins an activation.
     pub(crate) fn begin_activation(&mut self) {
         (self.ended, self.stalled) = (0, 0);
+        self.spans.iter_mut().for_each(Vec::clear);
     }
 
     /// Sets the deadline of the run.

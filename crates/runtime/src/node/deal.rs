@@ -168,7 +168,8 @@ impl<T: Send> SequentialCode<One<PopPort<T>>, Vec<PushPort<T>>> for DealSteps {
     }
 }
 
-/// The framing function of `interleave`: a firing takes what has arrived, in the order of the rounds. The result depends on
+/// The framing function of `interleave`: a firing takes the whole rounds that have arrived, or what has arrived of
+/// one. The result depends on
 /// the order alone, only the number of firings on what has arrived.
 pub(crate) struct RoundFrame {
     round: Round,

@@ -5,16 +5,16 @@
 //! worker is in a firing, those whose items come after its own wait. A move takes as long however long firings are; a wait
 //! grows with them.
 //!
-//! So workers wait only while all firings are short beside the moves of their items: while no node is *long*. If one is, a worker
+//! So in a graph of kernels workers wait only while all firings are short beside the moves of their items: while no node is *long*. If one is, a worker
 //! still prefers its own items, and goes on with others or with new input where those have no turn. The time of a firing from
 //! which on its node is long:
 //!
 //! | items of the node | time |
 //! |---|---|
-//! | some own memory, or all have at most a cache line | [`LONG_NS`] |
-//! | others | what the bytes of a firing take at [`BYTES_PER_NS`], and at least [`MIN_LONG_NS`] |
+//! | some own memory, or all have at most a cache line | [`AWAITED_NS`] |
+//! | others | what the bytes of a firing take at [`BYTES_PER_NS`], and at least [`MIN_AWAITED_NS`] |
 //!
-//! Nothing tells what a move costs of an item that owns memory: a block is moved by a pointer, and an object of a hundred strings
+//! The engine cannot know what a move of an item that owns memory costs: a block is moved by a pointer, and an object of a hundred strings
 //! costs the allocator a hundred times as much.
 //!
 //! # Measured
@@ -36,10 +36,13 @@ use std::sync::atomic::AtomicBool;
 use thalweg_graph::{Channel, GraphData, NodeId, Rate};
 use thalweg_policy::width::EPOCH_NS;
 
-/// See the module. In nanoseconds.
-const LONG_NS: u64 = 4_000;
-/// See the module. In nanoseconds.
-const MIN_LONG_NS: u64 = 200;
+/// The time of a firing, in nanoseconds, from which on no worker waits for it, if it moves items that own memory or light ones.
+const AWAITED_NS: u64 = 4_000;
+/// The same for any items, at least.
+const MIN_AWAITED_NS: u64 = 200;
+/// A node is long until its firings take less than this part of that time: a worker that changes its way finds in the caches and the
+/// heap what the way before has left.
+const HYSTERESIS: u64 = 2;
 /// The bytes of items without memory of their own that move to another worker in a nanosecond, at least.
 const BYTES_PER_NS: u64 = 2;
 /// Activations before which the pace of a node does not count: the first firings wait for pages and caches. Of a splitter of lines they
@@ -67,10 +70,14 @@ impl Carrying {
     /// Decides anew by the paces of the nodes. Returns the time to the next call, in nanoseconds.
     pub(crate) fn decide(&self, net: &Net<'_>) -> u64 {
         let graph = &net.topology.graph;
+        let part = if self.waits() { 1 } else { HYSTERESIS };
         let is_long = |node: NodeId| {
-            let state = &net.node(node).state;
-            state.activations.load(Ordering::Relaxed) >= MIN_ACTIVATIONS
-                && u64::from(state.pace.load(Ordering::Relaxed)) / 16 >= long_ns(graph, node)
+            let cell = net.node(node);
+            // Workers activate no other nodes, and so are in no firings of them.
+            let is_activated = cell.dedicated.is_none() && cell.body.is_some() && !cell.state.is_done();
+            is_activated
+                && cell.state.activations.load(Ordering::Relaxed) >= MIN_ACTIVATIONS
+                && u64::from(cell.state.pace.load(Ordering::Relaxed)) / 16 >= long_ns(graph, node) / part
         };
         let waits = !graph.node_ids().any(is_long);
         self.waits.store(waits, Ordering::Relaxed);
@@ -86,7 +93,7 @@ fn long_ns(graph: &GraphData, node: NodeId) -> u64 {
     let mut moved = inputs.chain(outputs).map(|(channel, rate)| bytes_moved(graph.channel(channel), rate));
     // By the port through which most bytes move. It is not known if those of one port are not.
     let most = moved.try_fold(0, |most: u64, bytes| Some(most.max(bytes?)));
-    most.filter(|bytes| *bytes > 0).map_or(LONG_NS, |bytes| (bytes / BYTES_PER_NS).max(MIN_LONG_NS))
+    most.filter(|bytes| *bytes > 0).map_or(AWAITED_NS, |bytes| (bytes / BYTES_PER_NS).max(MIN_AWAITED_NS))
 }
 
 /// The bytes that a firing moves through a channel, 0 for items that are not heavy; `None` if the items own memory. A dynamic rate
@@ -114,9 +121,19 @@ mod tests {
     fn a_node_is_long_beside_the_moves_of_its_items() {
         let limit = |run: Prepared<'_>| long_ns(&run.ready.net.topology.graph, NodeId(1));
         assert_eq!(limit(chain([0_u8; 8000])), 4000);
-        assert_eq!(limit(chain([0_u8; 80])), MIN_LONG_NS);
-        assert_eq!(limit(chain(0_u64)), LONG_NS, "light items");
-        assert_eq!(limit(chain(String::new())), LONG_NS, "items that own memory");
+        assert_eq!(limit(chain([0_u8; 80])), MIN_AWAITED_NS);
+        assert_eq!(limit(chain(0_u64)), AWAITED_NS, "light items");
+        assert_eq!(limit(chain(String::new())), AWAITED_NS, "items that own memory");
+        let graph = Graph::new();
+        let items = graph.source([[0_u8; 1000]]);
+        let (blocks, strings) = (items.map(|block| (block, String::new()))).map(|(block, _)| block).tee();
+        strings.batch(4).for_each(drop);
+        blocks.map(|block| block[0]).for_each(drop);
+        let run = graph.prepare(&Options::new().threads(2)).unwrap();
+        let graph = &run.ready.net.topology.graph;
+        let limits = graph.node_ids().map(|node| long_ns(graph, node)).collect::<Vec<_>>();
+        // Source, to a pair with a string, back, `tee`; `batch` and its sink; to a byte, and its sink.
+        assert_eq!(limits, [500, 4000, 4000, 500, 4000, 4000, 500, 4000]);
     }
 
     #[test]
@@ -130,8 +147,13 @@ mod tests {
             net.sched.carrying.waits()
         };
         state.activations.store(MIN_ACTIVATIONS - 1, Ordering::Relaxed);
-        assert!(waits_at(LONG_NS), "too few activations");
+        assert!(waits_at(AWAITED_NS), "too few activations");
         state.activations.store(MIN_ACTIVATIONS, Ordering::Relaxed);
-        assert_eq!([0, LONG_NS - 1, LONG_NS, LONG_NS - 1].map(waits_at), [true, true, false, true]);
+        let half = AWAITED_NS / HYSTERESIS;
+        let paces = [0, AWAITED_NS - 1, AWAITED_NS, half, half - 1, half];
+        assert_eq!(paces.map(waits_at), [true, true, false, false, true, true]);
+        assert!(!waits_at(AWAITED_NS));
+        state.done.store(true, Ordering::Relaxed);
+        assert!(waits_at(AWAITED_NS), "it has ended");
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn note_full(net: &Net<'_>, channel: ChannelId, cell: &NodeCell<'_>) 
 
 fn note_producer(net: &Net<'_>, channel: ChannelId, busy: Ticks) {
     if let Some(wide) = net.narrow(channel) {
-        wide.producer.note(busy, net.meter(channel).tail());
+        wide.producer.note(undilated(net, busy), net.meter(channel).tail());
         raise(net, channel, wide);
     }
 }
@@ -162,17 +162,20 @@ fn note_producer(net: &Net<'_>, channel: ChannelId, busy: Ticks) {
 /// Widens a channel by the time that its consumer has been busy.
 pub(crate) fn note_consumer(net: &Net<'_>, channel: ChannelId, busy: Ticks) {
     if let Some(wide) = net.narrow(channel) {
-        wide.consumer.note(busy, net.meter(channel).head());
+        wide.consumer.note(undilated(net, busy), net.meter(channel).head());
         raise(net, channel, wide);
     }
+}
+
+/// The time that firings would have taken in a run that is not dilated: a channel has as much room in both.
+fn undilated(net: &Net<'_>, busy: Ticks) -> Ticks {
+    busy / Ticks::from(net.sched.dilation.unwrap_or(1))
 }
 
 /// Raises the capacity of a channel to what its measurements ask for.
 fn raise(net: &Net<'_>, channel: ChannelId, wide: &Wide) {
     let workers = if net.is_shared(channel) { net.threads() as f64 } else { 0.0 };
-    // In dilated time firings, and so the times of items, are that much longer.
-    let dilation = f64::from(net.sched.dilation.unwrap_or(1));
-    let wanted = wide.wanted(Scale::now().ticks(dilation * AHEAD_NS.max(AHEAD_OF_WORKER_NS * workers)));
+    let wanted = wide.wanted(Scale::now().ticks(AHEAD_NS.max(AHEAD_OF_WORKER_NS * workers)));
     raise_to(net, channel, wanted);
 }
 
@@ -211,6 +214,16 @@ mod tests {
         assert!(!has_token(net, producer), "nothing was raised");
         double(net, channel);
         assert!(has_token(net, producer) && !has_token(net, consumer));
+    }
+
+    #[test]
+    fn dilated_firings_count_as_others() {
+        let busy = |options: Options| {
+            let graph = Graph::new();
+            graph.source(["a", "b"].map(str::to_owned)).for_each(drop);
+            undilated(&graph.prepare(&options.threads(2)).unwrap().ready.net, 1_000_000)
+        };
+        assert_eq!([busy(Options::new()), busy(Options::new().dilate(100))], [1_000_000, 10_000]);
     }
 
     /// A channel of 1000 slots whose ends have taken this time in all for this number of items.

@@ -235,8 +235,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         if self.config.adapts {
             self.width_at = self.after(now, WARM_NS);
         }
-        // Without a clock no node has a pace.
-        if self.host.carries && self.config.pace == Pace::Timed {
+        // Without a clock no node has a pace. Where the policy is notified, it always waits.
+        if self.host.carries && self.config.pace == Pace::Timed && !self.notified {
             self.carrying_at = self.after(now, WARM_NS);
         }
         while !net.stopped() {
@@ -322,7 +322,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Whether no items wait that this worker would carry on: it may stand down. Another worker would wait for it to take them.
+    /// Whether this worker may stand down: no other one waits for it to take items that it would carry on.
     fn has_carried(&self) -> bool {
         !self.host.carries || !self.host.waits() || !thalweg_policy::auto::any_waiting(&self.host)
     }
