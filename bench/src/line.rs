@@ -102,15 +102,14 @@ impl Line {
     }
 
     /// Adds the paired ratios of these contestants' times, each of the first of a pair to the second. A target on paired ratios is
-    /// missed if one of them misses it, and met if all pairs meet it.
+    /// judged by the largest of them, if all pairs have one.
     pub fn paired(mut self, records: &[Record], pairs: &[(&str, &str)]) -> Self {
         self.noisy = is_noisy(records);
         self.ratios = pairs.iter().filter_map(|(of, to)| Ratio::new(records, of, to)).collect();
         if let Target::PairedAtMost(limit) = self.target {
-            let verdicts: Vec<_> = self.ratios.iter().map(|ratio| ratio.is_at_most(limit)).collect();
-            let is_met =
-                verdicts.len() == pairs.len() && verdicts.iter().all(|verdict| *verdict == Some(true));
-            self.passes = if verdicts.contains(&Some(false)) { Some(false) } else { is_met.then_some(true) };
+            let largest = self.ratios.iter().max_by(|a, b| a.mean.total_cmp(&b.mean));
+            let largest = largest.filter(|_| self.ratios.len() == pairs.len());
+            self.passes = largest.and_then(|largest| largest.is_at_most(limit));
         }
         self
     }
