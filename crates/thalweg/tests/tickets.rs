@@ -311,7 +311,7 @@ fn results_do_not_depend_on_the_budget() {
 /// begins before the first has left, although workers and items are there.
 #[test]
 fn computed_firings_count_for_the_budget() {
-    const SLEEP: Duration = Duration::from_millis(100);
+    const SLEEP: Duration = Duration::from_millis(400);
     for (policy, threads) in [("qes", 4), ("auto", 4), ("ws-last", 8)] {
         let options = Options::new().policy(policy).threads(threads).wait_for_tickets();
         let early = |options: &Options| {

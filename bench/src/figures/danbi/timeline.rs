@@ -66,5 +66,10 @@ fn report(share: f64, options: &Options) -> Result<Report, String> {
     if checksum != problem.sequential() {
         return Err("another result than the sequential program".into());
     }
+    let lost: u64 =
+        report.timeline().iter().flat_map(|timeline| timeline.tracks()).map(|track| track.lost()).sum();
+    if lost > 0 {
+        return Err(format!("the timeline has lost {lost} events"));
+    }
     Ok(report)
 }

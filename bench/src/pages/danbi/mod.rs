@@ -59,8 +59,8 @@ pub(super) const SECTIONS: [Section; 10] = [
         prefixes: &["danbi.computing", "danbi.speedup"],
         subject: "danbi.ratios",
         text: "The time of `auto` over that of each policy in the same round: the geometric mean of the rounds, with its 95 % interval (Student's).\n\
-               The policy with the largest ratio is the best one, and decides: `pass` if its whole interval is at most 1.03, `miss` if all of it\n\
-               is above, and `open` if 1.03 is inside, which more rounds decide (`--runs`). The speed-ups of workers that compute are the time of\n\
+               The policy with the largest ratio is the best one, and decides, if all have run: `pass` if its whole interval is at most 1.03,\n\
+               `miss` if all of it is above, and `open` if 1.03 is inside, which more rounds decide (`--runs`). The speed-ups of workers that compute are the time of\n\
                the kernels with one worker over the time of the run, in the same round. Computing RG and SRAD have images of 1024 by 1024 pixels,\n\
                dilated ones of 64 by 48. The figures are `danbi.computing.PROGRAM.nWORKERS` and `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: |_| Vec::new(),
