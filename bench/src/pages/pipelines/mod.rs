@@ -35,12 +35,10 @@ pub(super) const SECTIONS: [Section; 4] = [
         prefixes: &["predict"],
         subject: "",
         text: "Firings of the source a second, measured and by the models, from the report of the same run: packing of 44 MB, 20 processes\n\
-               with 10 us of work each, counting of words in 47 MB. The two cores had other work. Word count was measured before a defect of the\n\
-               policy `auto` was mended: beside a process that had spent its budget a worker waited for a node of its own queue, and yielded its\n\
-               core up to 60 times for each block. So more than half of the time was outside of all nodes, which no model has. Since then word\n\
-               count on one thread waits for nothing, and six runs beside other builds were 0.0 to 2 % below their predictions. On two threads\n\
-               a worker still waits where a node that has its items lies in the queue of the other one, or is under way there: beside other\n\
-               builds the prediction was 1.6 times what was measured. `predict.sizes.dedup`: the threads with which the\n\
+               with 10 us of work each, counting of words in 47 MB. The cores had other work, but for word count, which is of the run named there:\n\
+               on one thread it is as fast as predicted. On two a worker waits where a node that has its items lies in the queue of the other\n\
+               one, or is under way there, which no model has: 14 % below the prediction on quiet cores, and beside other builds 1.6 times.\n\
+               `predict.sizes.dedup`: the threads with which the\n\
                paper's work stealing, with three tokens for each, reaches the bound by the slowest sequential stage of our archiver within 1 %\n\
                (figure 11 has 5 for the paper's dedup), and that stage's share of all work.",
         plots: |_| Vec::new(),
