@@ -19,8 +19,8 @@ pub struct Wishes {
     pub(crate) budget: Option<usize>,
     pub(crate) capacity: Option<Capacity>,
     pub(crate) claim_length: Option<usize>,
-    pub(crate) one_to_one: bool,
-    pub(crate) counted: bool,
+    pub(crate) thread_per_node: bool,
+    pub(crate) repeatable: bool,
     pub(crate) keepers: usize,
 }
 
@@ -89,15 +89,15 @@ impl Wishes {
     }
 
     /// Whether every sequential kernel and process gets a thread of its own.
-    pub fn one_to_one(mut self, each: bool) -> Wishes {
-        self.one_to_one = each;
+    pub fn thread_per_node(mut self, each: bool) -> Wishes {
+        self.thread_per_node = each;
         self
     }
 
     /// Whether the run reads no clock. So no channel can widen by time: channels of items that own memory begin with all
     /// their slots.
-    pub fn counted(mut self, counted: bool) -> Wishes {
-        self.counted = counted;
+    pub fn repeatable(mut self, repeatable: bool) -> Wishes {
+        self.repeatable = repeatable;
         self
     }
 

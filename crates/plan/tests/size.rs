@@ -129,7 +129,7 @@ fn only_channels_of_dedicated_threads_without_settings_can_widen() {
     assert_eq!(sizes(&graph, &on(2).budget(1 << 30)), (256, 256));
     assert_eq!(sizes(&plain(item), &on(2)), (256, 256), "neither end has a dedicated thread");
     // One-to-one threads are a baseline: their channels keep their capacities.
-    assert_eq!(sizes(&plain(item), &on(2).one_to_one(true)), (256, 256));
+    assert_eq!(sizes(&plain(item), &on(2).thread_per_node(true)), (256, 256));
 }
 
 #[test]
@@ -192,12 +192,12 @@ proptest! {
         (capacity, initial) in (any::<Option<usize>>(), any::<usize>()),
         (threads, budget) in (any::<Option<usize>>(), any::<Option<usize>>()),
         (all, claim_length) in (any::<Option<usize>>(), any::<Option<usize>>()),
-        one_to_one: bool,
+        thread_per_node: bool,
     ) {
         let link = Link::default().with_capacity(capacity).with_initial(initial);
         let graph = pair(Item::of::<[u64; 5]>(), push, pop, peek, link);
         let wishes =
-            Wishes::default().maybe(threads, Wishes::threads).maybe(budget, Wishes::budget).maybe(all, Wishes::capacity).maybe(claim_length, Wishes::claim_length).one_to_one(one_to_one);
+            Wishes::default().maybe(threads, Wishes::threads).maybe(budget, Wishes::budget).maybe(all, Wishes::capacity).maybe(claim_length, Wishes::claim_length).thread_per_node(thread_per_node);
         let checked = Plan::new(&graph, &wishes).check(&graph);
         // Sizes that users choose may be too large.
         let too_large = checked.as_ref().is_err_and(|error| matches!(error.misfit(), Misfit::Bytes { .. }));

@@ -106,7 +106,6 @@ fn an_interleave_ends_where_a_stream_ends() {
     });
 }
 
-/// A round of a loop's items is not waited for: the loop has one item, and a deal of whole rounds would need two.
 /// The framing function decides on several firings at a time, the first of which leaves no room for the others.
 #[test]
 fn an_interleave_keeps_its_place_where_its_output_has_no_room() {
@@ -121,6 +120,7 @@ fn an_interleave_keeps_its_place_where_its_output_has_no_room() {
     }
 }
 
+/// The loop has one item, and a deal of whole rounds would need two.
 #[test]
 fn a_deal_in_a_loop_does_not_wait_for_its_round() {
     everywhere(|options| {

@@ -63,7 +63,7 @@ fn processes() -> (GraphData, Wishes, Profile) {
     graph.connect((ping, 0), (pong, 0), Link::default()).unwrap();
     graph.connect((pong, 0), (ping, 0), Link::default()).unwrap();
     graph.connect((ping, 1), (print, 0), Link::default()).unwrap();
-    let wishes = Wishes::default().threads(2).one_to_one(true).policy("ws-cur");
+    let wishes = Wishes::default().threads(2).thread_per_node(true).policy("ws-cur");
     (graph, wishes, profile(&[50, 50, 1]))
 }
 

@@ -36,7 +36,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, BTreeMap<
         }
         let capacity = &mut capacities[id.index()];
         let most = if blocks(given, so_far, id) { widest(given, id, *capacity) } else { *capacity };
-        if channel.link().owns() && !given.wishes.counted {
+        if channel.link().owns() && !given.wishes.repeatable {
             let is_parallel = |node: NodeId| given.graph.node(node).kind() == Kind::Parallel;
             let is_shared = is_parallel(channel.from().0) || is_parallel(channel.to().0);
             let firings = if is_shared { (2 * so_far.threads).max(MIN_SHARED) } else { 2 };

@@ -130,7 +130,7 @@ impl EmbedOptions for Options {
             || self.ticket_waits
             || self.pins.is_some()
             || self.domains.is_some()
-            || self.one_to_one
+            || self.thread_per_node
             || self.thread_stack.is_some()
             || self.on_start.is_set();
         !asks

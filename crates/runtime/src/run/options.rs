@@ -34,7 +34,7 @@ pub struct Options {
     pub(super) counted: bool,
     pub(super) unaccounted: bool,
     pub(super) pins: Option<Pins>,
-    pub(super) one_to_one: bool,
+    pub(super) thread_per_node: bool,
     pub(super) keeps_sources: bool,
     pub(super) closes_loops: bool,
     pub(super) timeline: usize,
@@ -349,7 +349,7 @@ impl Options {
     /// system: Nornir's 1:1 model (section 4.1), for comparison. Parallel kernels share the
     /// workers.
     pub fn thread_per_node(mut self) -> Self {
-        self.one_to_one = true;
+        self.thread_per_node = true;
         self
     }
 
@@ -495,7 +495,7 @@ impl Options {
 
     /// Refuses waits for tickets where no firing would wait.
     pub(super) fn check_tickets(&self) -> Result<(), Error> {
-        if self.ticket_waits && self.one_to_one {
+        if self.ticket_waits && self.thread_per_node {
             return Err(Error::Options(
                 "`Options::wait_for_tickets` and `Options::thread_per_node` are both set, and a kernel with one thread has nothing \
                  to wait for\nhelp: leave out one of them"
@@ -520,7 +520,7 @@ impl Options {
             ("capacity", self.capacity.is_some()),
             ("firings_per_thread", self.firings_per_thread.is_some()),
             ("claim_length", self.run.is_some()),
-            ("thread_per_node", self.one_to_one),
+            ("thread_per_node", self.thread_per_node),
         ];
         match wishes.iter().find(|(_, set)| *set) {
             Some((wish, _)) => Err(Error::Options(format!(
@@ -579,7 +579,7 @@ impl Options {
 
     /// Whether workers may fire blocking sources: no option says on which threads nodes run.
     pub(crate) fn lets_sources_roam(&self) -> bool {
-        let asks = self.one_to_one
+        let asks = self.thread_per_node
             || self.pins.is_some()
             || self.thread_stack.is_some()
             || self.keeps_sources
@@ -608,8 +608,8 @@ impl Options {
             .maybe(self.capacity, Wishes::capacity)
             .maybe(self.firings_per_thread, Wishes::firings_per_thread)
             .maybe(self.run, Wishes::claim_length)
-            .one_to_one(self.one_to_one)
-            .counted(self.counted)
+            .thread_per_node(self.thread_per_node)
+            .repeatable(self.counted)
             .keepers(keepers)
     }
 }
