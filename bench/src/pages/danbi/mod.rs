@@ -52,8 +52,8 @@ pub(super) const SECTIONS: [Section; 10] = [
                same input, since data and code are in the caches, and some ten nanoseconds of each claim are dilated with its firings: the run may be\n\
                shorter than that of a policy with a larger speed-up. The ratios of times in the next section show that.\n\
                In the mean the order of the policies at 40 workers is the paper's, and the values are about half of its own: a third to two thirds of\n\
-               the time is stall. One reason is that our firings are short (2 to 100 us): a thread that has slept finds cold caches, so their times\n\
-               vary, and a firing waits for the slowest before it. SRAD is bounded by the few images that its queues hold, under every policy.\n\
+               the time is stall. A likely reason, not verified: our firings are short (2 to 100 us), and a thread that has slept finds cold caches, so their\n\
+               times vary, and a firing waits for the slowest before it. SRAD seems bounded by the few images that its queues hold.\n\
                The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: speed_ups,
     },
