@@ -5,25 +5,25 @@
 //! worker is in a firing, those whose items come after its own wait. A move takes as long however long firings are; a wait
 //! grows with them.
 //!
-//! So in a graph of kernels workers wait only while all firings are short beside the moves of their items: while no node is *long*. If one is, a worker
-//! still prefers its own items, and goes on with others or with new input where those have no turn. The time of a firing from
-//! which on its node is long:
+//! So in a graph of kernels workers wait only while all firings are short beside the moves of their items: while no node is
+//! *long*. If one is, a worker still prefers its own items, and goes on with others or with new input where those have no
+//! turn. The time of a firing from which on its node is long:
 //!
 //! | items of the node | time |
 //! |---|---|
 //! | some own memory, or all have at most a cache line | [`AWAITED_NS`] |
 //! | others | what the bytes of a firing take at [`BYTES_PER_NS`], and at least [`MIN_AWAITED_NS`] |
 //!
-//! The engine cannot know what a move of an item that owns memory costs: a block is moved by a pointer, and an object of a hundred strings
-//! costs the allocator a hundred times as much.
+//! The engine cannot know what a move of an item that owns memory costs: a block is moved by a pointer, and an object of a
+//! hundred strings costs the allocator a hundred times as much.
 //!
 //! # Measured
 //!
 //! With 2 workers that waited, the programs of the DANBI paper, with arrays of 256 to 3072 bytes or blocks of memory and firings
-//! of 2 to 100 us, took 1.05 to 1.9 times as long; with 40 in dilated time two of three workers waited.
+//! of 2 to 100 us, took 1.1 to 1.9 times as long; with 40 in dilated time more than half of the workers' time went into waits.
 //!
 //! A run that did not carry items on at all where a node was long was as fast as one that does not wait, but for documents
-//! of 1 to 200 KB that a parallel stage splits into words: these took 1.6 to 3.5 times as long. Trials of both ways chose the
+//! of 100 bytes to 200 KB that a parallel stage splits into words: these took 1.3 to 2.4 times as long. Trials of both ways chose the
 //! wrong one: after a change the heaps of the threads have the blocks of the time before. And a worker that took new input
 //! before the items of others filled the channels first: 40 workers in dilated time took twice as long for the images of RG.
 //!
@@ -34,19 +34,18 @@ use crate::net::Net;
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicBool;
 use thalweg_graph::{Channel, GraphData, NodeId, Rate};
-use thalweg_policy::width::EPOCH_NS;
 
 /// The time of a firing, in nanoseconds, from which on no worker waits for it, if it moves items that own memory or light ones.
 const AWAITED_NS: u64 = 4_000;
 /// The same for any items, at least.
 const MIN_AWAITED_NS: u64 = 200;
-/// A node is long until its firings take less than this part of that time: a worker that changes its way finds in the caches and the
-/// heap what the way before has left.
+/// A node is long until its firings take less than that time over this. After a change the caches and the heap have what the
+/// time before has left.
 const HYSTERESIS: u64 = 2;
 /// The bytes of items without memory of their own that move to another worker in a nanosecond, at least.
 const BYTES_PER_NS: u64 = 2;
-/// Activations before which the pace of a node does not count: the first firings wait for pages and caches. Of a splitter of lines they
-/// took 4 us in place of one, and two workers that had not waited for a millisecond took 1.5 times as long for the whole run.
+/// Activations before which the pace of a node does not count: the first firings wait for pages and caches. Without this, one
+/// of two measurements of lines split into words (`owned.words.t2`) was 1.5 in place of 0.9.
 const MIN_ACTIVATIONS: u64 = 16;
 
 /// Whether workers wait for the turn of their items.
@@ -67,8 +66,8 @@ impl Carrying {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// Decides anew by the paces of the nodes. Returns the time to the next call, in nanoseconds.
-    pub(crate) fn decide(&self, net: &Net<'_>) -> u64 {
+    /// Decides anew by the paces of the nodes.
+    pub(crate) fn decide(&self, net: &Net<'_>) {
         let graph = &net.topology.graph;
         let part = if self.waits() { 1 } else { HYSTERESIS };
         let is_long = |node: NodeId| {
@@ -81,7 +80,6 @@ impl Carrying {
         };
         let waits = !graph.node_ids().any(is_long);
         self.waits.store(waits, Ordering::Relaxed);
-        EPOCH_NS
     }
 }
 
@@ -107,8 +105,7 @@ fn bytes_moved(channel: &Channel, rate: Rate) -> Option<u64> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::Prepared;
-    use crate::{Graph, Options};
+    use crate::{Graph, Options, Prepared};
 
     /// A run of a source, a stage and a sink of these items, which has not begun.
     fn chain<'env, T: Send + 'env>(item: T) -> Prepared<'env> {

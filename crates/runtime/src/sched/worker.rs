@@ -58,7 +58,7 @@ use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Kind, NodeId};
-use thalweg_policy::width::WARM_NS;
+use thalweg_policy::width::{EPOCH_NS, WARM_NS};
 use thalweg_policy::{Decision, Event, Measurements, Policy, WorkerId};
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are
@@ -311,8 +311,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.width_at = self.host.net.sched.width.step(self.host.net, now, self.ticks_per_ns);
         }
         if now >= self.carrying_at {
-            let wait = self.host.net.sched.carrying.decide(self.host.net);
-            self.carrying_at = self.after(now, wait);
+            self.host.net.sched.carrying.decide(self.host.net);
+            self.carrying_at = self.after(now, EPOCH_NS);
         }
         if now >= self.search_at {
             let net = self.host.net;
