@@ -235,7 +235,8 @@ impl Pipeline {
     /// The part of that time in stages whose threads are shared, in seconds; 0 where every stage has a thread of its own.
     pub(crate) fn shared_work(&self) -> f64 {
         let demands = self.stages.iter().zip(self.demands());
-        demands.filter(|(stage, _)| !stage.own_thread).map(|(_, demand)| demand).sum()
+        // Not by `sum`, which is -0.0 of nothing: threads over that would be minus infinity.
+        demands.filter(|(stage, _)| !stage.own_thread).fold(0.0, |sum, (_, demand)| sum + demand)
     }
 
     /// The same pipeline with other capacities: `change` maps each limited capacity.

@@ -44,6 +44,18 @@ fn a_collapsed_gain_keeps_the_items_of_the_source() {
     assert_near(collapsed.work(), pipeline.work(), 1e-12);
 }
 
+/// Shared threads have no work then, and so are no bound.
+#[test]
+fn stages_with_threads_of_their_own_are_bounded_by_the_slowest() {
+    let stages = [2.0, 4.0].map(|time| Stage::sequential(time, 1.0).with_own_thread());
+    for stages in [&stages[1..], &stages] {
+        let prediction = tandem::predict(&chain(stages, 8), &Settings::shared(1)).unwrap();
+        assert_near(prediction.bound, 0.25, 1e-12);
+        assert!(prediction.throughput > 0.0 && prediction.throughput <= 0.25, "{prediction:?}");
+        assert_eq!(prediction.limit, Limit::Stage(stages.len() - 1));
+    }
+}
+
 #[test]
 fn constant_times_lose_nothing() {
     let pipeline =
