@@ -217,6 +217,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no clock of a thread's processor time")]
     fn dilated_firings_count_as_others() {
         let busy = |options: Options| {
             let graph = Graph::new();
