@@ -15,6 +15,8 @@ use thalweg_dedup::{
     verify,
 };
 
+use crate::watchdog::watch;
+
 /// Changes the tree once, when the first bytes of content have been read, and keeps the failures.
 struct Changes<F> {
     change: Option<F>,
@@ -97,7 +99,8 @@ fn what_changes_its_kind_is_packed_as_what_it_is() {
         fs::create_dir(at("b")).unwrap();
         fs::write(at("b/inside"), b"x").unwrap();
         symlink("a", at("c")).unwrap();
-        assert!(Command::new("mkfifo").arg(at("d")).status().unwrap().success());
+        let made = watch("mkfifo", || Command::new("mkfifo").arg(at("d")).status().unwrap());
+        assert!(made.success());
         let _socket = std::os::unix::net::UnixListener::bind(at("e")).unwrap();
         fs::remove_dir(at("f")).unwrap();
         fs::write(at("f"), b"now a file").unwrap();

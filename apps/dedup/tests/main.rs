@@ -9,3 +9,6 @@ mod mutations;
 mod parallel;
 mod streams;
 mod trees;
+#[cfg(unix)]
+#[path = "../../../crates/thalweg/tests/support/watchdog.rs"]
+mod watchdog;
