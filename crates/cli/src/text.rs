@@ -20,7 +20,12 @@ const BEGIN: u64 = 1 << 16;
 /// signal ends the wait for a pipe.
 pub(crate) fn read(path: &Path, help: &str, interrupt: &Interrupt) -> Result<String> {
     let bytes = bytes(path, help, interrupt)?;
-    String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{help}", shown(path)))
+    String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{help}", named(path)))
+}
+
+/// The name of an input in messages.
+fn named(path: &Path) -> String {
+    if standard::is_dash(path) { "standard input".to_owned() } else { shown(path).to_string() }
 }
 
 /// Like [`read`], for a text in any encoding that continues ASCII.
@@ -39,14 +44,14 @@ fn up_to(limit: u64, mut input: impl Read, path: &Path, help: &str) -> Result<Ve
     let mut read_up_to = |length: u64, bytes: &mut Vec<u8>| {
         let rest = length - bytes.len() as u64;
         let read = input.by_ref().take(rest).read_to_end(bytes);
-        read.with_context(|| format!("reading {}", shown(path)))
+        read.with_context(|| format!("reading {}", named(path)))
     };
     read_up_to(BEGIN, &mut bytes)?;
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        bail!("{} is no text: it has a zero byte at offset {at}{help}", shown(path));
+        bail!("{} is no text: it has a zero byte at offset {at}{help}", named(path));
     }
     read_up_to(limit + 1, &mut bytes)?;
-    ensure!(bytes.len() as u64 <= limit, "{} has more than {}{help}", shown(path), size::show(limit));
+    ensure!(bytes.len() as u64 <= limit, "{} has more than {}{help}", named(path), size::show(limit));
     Ok(bytes)
 }
 

@@ -5,11 +5,13 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 fn align(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -79,7 +81,7 @@ fn gzip_and_pipes_are_read() {
         align(folder.path(), &["-", "t.fa"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let zipped = fs::read(folder.path().join("q.fa.gz")).unwrap();
     child.stdin.take().unwrap().write_all(&zipped).unwrap();
-    assert_eq!(child.wait_with_output().unwrap().stdout, expected.as_bytes());
+    assert_eq!(child.output().stdout, expected.as_bytes());
 }
 
 #[test]
@@ -288,7 +290,7 @@ fn a_closed_pipe_is_no_error() {
     let mut child = align(folder.path(), &["q", "q"]);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 

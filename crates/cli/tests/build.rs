@@ -4,9 +4,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 const COUNT: &str = "void->void pipeline Count { add Numbers(); add Show(); }
 void->int filter Numbers() { int n; work push 1 { push(n * n); n++; } }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 
-use crate::child::Running;
+use crate::child::{Command, Running};
 
 /// Writes numbers. One firing takes longer than any test.
 const PROGRAM: &str = "void->void pipeline Slow { add Numbers(); add FileWriter<int>(\"made\"); }

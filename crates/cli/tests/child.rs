@@ -1,22 +1,133 @@
-//! Child processes of the tests that signals end: they begin with the default dispositions, end with the test, and end after
-//! [`LIMIT`] at the latest, so that no test waits for ever.
+//! Child processes of the tests: they begin with the default dispositions of signals, end with the test, and end after
+//! [`LIMIT`] at the latest, so that no test waits for ever. The tests start no others.
 
+use std::ffi::OsStr;
+use std::io;
 use std::ops::{Deref, DerefMut};
 #[cfg(target_os = "linux")]
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Output};
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::process::{self, Child, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Once};
 use std::time::Duration;
 
+#[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Longer than any child of a passing test runs.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The signals that end the command.
-const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+/// A [`process::Command`] whose children have a limit. Standard input is empty unless it is set.
+pub struct Command {
+    command: process::Command,
+    /// Whether standard output and standard error are set.
+    is_set: [bool; 2],
+    limit: Duration,
+}
+
+impl Command {
+    pub fn new(program: impl AsRef<OsStr>) -> Command {
+        let mut command = process::Command::new(program);
+        command.stdin(Stdio::null());
+        Command { command, is_set: [false; 2], limit: LIMIT }
+    }
+
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Command {
+        self.command.arg(argument);
+        self
+    }
+
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Command {
+        self.command.args(arguments);
+        self
+    }
+
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Command {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn envs<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+        &mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> &mut Command {
+        self.command.envs(variables);
+        self
+    }
+
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Command {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub fn env_clear(&mut self) -> &mut Command {
+        self.command.env_clear();
+        self
+    }
+
+    pub fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Command {
+        self.command.current_dir(folder);
+        self
+    }
+
+    pub fn stdin(&mut self, input: impl Into<Stdio>) -> &mut Command {
+        self.command.stdin(input);
+        self
+    }
+
+    pub fn stdout(&mut self, output: impl Into<Stdio>) -> &mut Command {
+        self.is_set[0] = true;
+        self.command.stdout(output);
+        self
+    }
+
+    pub fn stderr(&mut self, output: impl Into<Stdio>) -> &mut Command {
+        self.is_set[1] = true;
+        self.command.stderr(output);
+        self
+    }
+
+    #[cfg(unix)]
+    pub fn uid(&mut self, user: u32) -> &mut Command {
+        std::os::unix::process::CommandExt::uid(&mut self.command, user);
+        self
+    }
+
+    /// Sets another limit than [`LIMIT`].
+    pub fn limit(&mut self, limit: Duration) -> &mut Command {
+        self.limit = limit;
+        self
+    }
+
+    pub fn spawn(&mut self) -> io::Result<Running> {
+        #[cfg(unix)]
+        heed_signals();
+        let child = self.command.spawn()?;
+        let (id, limit, (sender, ended)) = (child.id(), self.limit, channel());
+        std::thread::spawn(move || {
+            if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                kill(id);
+            }
+        });
+        Ok(Running { child: Some(child), _limit: sender })
+    }
+
+    /// Waits for the end of a child, and reads what it writes where that is not set otherwise.
+    pub fn output(&mut self) -> io::Result<Output> {
+        let [out, err] = self.is_set;
+        if !out {
+            self.command.stdout(Stdio::piped());
+        }
+        if !err {
+            self.command.stderr(Stdio::piped());
+        }
+        self.spawn().map(Running::output)
+    }
+
+    pub fn status(&mut self) -> io::Result<ExitStatus> {
+        self.spawn()?.wait()
+    }
+}
 
 /// A running child. Its drop kills it.
 pub struct Running {
@@ -28,19 +139,12 @@ pub struct Running {
 
 /// Starts a command.
 pub fn start(command: &mut Command) -> Running {
-    heed_signals();
-    let child = command.spawn().expect("starts");
-    let (id, (limit, ended)) = (Pid::from_child(&child), channel());
-    std::thread::spawn(move || {
-        if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
-            _ = kill_process(id, Signal::KILL);
-        }
-    });
-    Running { child: Some(child), _limit: limit }
+    command.spawn().expect("starts")
 }
 
 impl Running {
     /// Sends a signal. No effect on a child that has ended.
+    #[cfg(unix)]
     pub fn send(&self, signal: Signal) {
         _ = kill_process(Pid::from_child(self), signal);
     }
@@ -74,45 +178,56 @@ impl Drop for Running {
     }
 }
 
-/// Gives the children that start from here on the default dispositions. `nohup`, and a script that starts the tests in its
-/// background, let them ignore signals, and a child inherits that. It does not inherit a handler, so the tests get one for
-/// each signal that they ignore, which does nothing.
-fn heed_signals() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for signal in ENDING.into_iter().filter(|signal| is_ignored(*signal)) {
-            let nothing = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal.as_raw(), nothing).expect("a signal that may have a handler");
-        }
-    });
+/// Kills a child that has not ended within its limit, and on Linux the processes that it has started, as a shell does: the test
+/// waits until all of them have closed the pipe that it reads.
+#[cfg(unix)]
+fn kill(id: u32) {
+    eprintln!("process {id} has not ended within its limit, and is killed");
+    let mut all = vec![id];
+    while let Some(id) = all.pop() {
+        // Before it ends: its children are no longer listed then.
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        _ = kill_process(Pid::from_raw(id.cast_signed()).expect("not 0"), Signal::KILL);
+    }
 }
 
-/// Whether this process ignores a signal. Known on Linux only.
-fn is_ignored(signal: Signal) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask >> (signal.as_raw() - 1) & 1 == 1
+/// Ends the tests: on other systems no process is killed by its number.
+#[cfg(not(unix))]
+fn kill(id: u32) {
+    eprintln!("process {id} has not ended within its limit");
+    process::abort();
 }
 
-/// What `nohup` and a script do to the tests does not reach a child.
+#[cfg(unix)]
+mod dispositions;
+
+#[cfg(unix)]
+use dispositions::heed_signals;
+
+/// A child of a child that keeps the pipe open, too.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_child_heeds_signals_that_the_tests_ignore() {
-    // The tests themselves, once more, with the signals ignored.
-    if std::env::var_os("THALWEG_IGNORES").is_none() {
-        let tests = std::env::current_exe().unwrap();
-        let mut command = Command::new("sh");
-        command.args(["-c", "trap '' HUP INT QUIT TERM && exec \"$0\" \"$@\""]).arg(tests);
-        command.args(["--exact", "child::a_child_heeds_signals_that_the_tests_ignore"]);
-        let output = command.env("THALWEG_IGNORES", "1").output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}");
-        return;
+fn a_child_ends_at_its_limit() {
+    let begin = std::time::Instant::now();
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 60 & sleep 60; true"]).limit(Duration::from_millis(100));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.signal(), Some(Signal::KILL.as_raw()));
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+}
+
+/// A child of the standard library's command has no limit.
+#[test]
+fn all_children_have_a_limit() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut read = 0;
+    for file in files.filter(|path| path.is_file() && !path.ends_with("child.rs")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let names = |line: &str| line.contains("process::") && line.contains("Command");
+        assert!(!text.lines().any(names), "{} starts children without a limit", file.display());
+        read += usize::from(text.contains("child::"));
     }
-    for signal in ENDING {
-        let mut child = start(Command::new("sleep").arg("60"));
-        child.send(signal);
-        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
-    }
+    assert!(read > 20, "{read} files use `child`");
 }

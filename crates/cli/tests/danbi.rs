@@ -1,6 +1,8 @@
 //! The command `thalweg demo danbi`.
 
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::child::Command;
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

@@ -4,9 +4,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 fn thalweg(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -48,7 +50,7 @@ fn piped(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut pipe = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || pipe.write_all(input));
-        child.wait_with_output().expect("ends")
+        child.output()
     })
 }
 
@@ -313,7 +315,7 @@ fn two_processes_that_write_one_output_do_no_harm() {
         let output = arguments[arguments.len() - 1];
         let children = [(); 3]
             .map(|()| thalweg(folder.path(), &arguments).stderr(Stdio::piped()).spawn().expect("starts"));
-        let ended = children.map(|child| child.wait_with_output().unwrap());
+        let ended = children.map(|child| child.output());
         let succeeded = ended.iter().filter(|output| output.status.success()).count();
         assert!(succeeded >= 1 && (succeeded == 1 || output == "two.thd"), "{ended:?}");
         for failed in ended.iter().filter(|output| !output.status.success()) {
@@ -421,7 +423,7 @@ fn a_closed_pipe_is_an_error() {
             .spawn()
             .expect("starts");
         drop(child.stdout.take());
-        let output = child.wait_with_output().expect("ends");
+        let output = child.output();
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{message}");
         assert!(message.contains("Broken pipe") && !message.contains("panicked"), "{message}");
@@ -492,7 +494,6 @@ fn errors_name_the_invalid_argument() {
 #[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_packed() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::os::unix::process::CommandExt;
     let folder = tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let root = fs::metadata(folder.path()).unwrap().uid() == 0;

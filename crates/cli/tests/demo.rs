@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 fn demo(temporary: &Path, arguments: &[&Path]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_thalweg"))

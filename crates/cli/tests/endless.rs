@@ -5,14 +5,14 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::tempdir;
 
-use crate::child::{Running, start};
+use crate::child::{Command, Running, start};
 
 const HANG: &str = "void->void pipeline Hang { add Count(); add Show(); }
 void->int filter Count() { int n; work push 1 { push(n++); } }

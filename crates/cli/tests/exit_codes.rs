@@ -3,9 +3,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
+use crate::forged::Forged;
 
 const PROGRAM: &str = "void->void pipeline Main {
     add void->int filter { work push 1 { push(7); } }; add int->void filter { work pop 1 { println(pop()); } };
@@ -189,4 +192,45 @@ fn names_are_shown_escaped() {
     fs::write(folder.path().join("reads.str"), reads).unwrap();
     let text = check(folder.path(), &["run", "reads.str", "--engine", "interpreter"], 1);
     assert!(text.contains(r"x\u{1b}[2Jy") && !text.contains('\u{1b}'), "{text:?}");
+}
+
+/// A socket holds no data, so all that was asked for is done.
+#[test]
+fn a_socket_is_skipped_with_a_warning_that_does_not_change_the_code() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::write(folder.path().join("tree/file"), "x").unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("tree/socket")).unwrap();
+    for more in [&[][..], &["--strict"]] {
+        let text = check(folder.path(), &[&["dedup", "pack", "tree", "-fo", "a.thd"], more].concat(), 0);
+        assert!(text.contains("warning: skipped tree/socket: ") && text.lines().count() == 1, "{text}");
+    }
+    let help = run(folder.path(), &["dedup", "pack", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Sockets, pipes and devices are skipped with a warning, which does not change the exit code";
+    assert!(help.contains(said), "{help}");
+}
+
+/// The file system decides which times these are; one that keeps all of them leaves nothing to warn of.
+#[test]
+fn a_time_beyond_the_range_of_the_file_system_is_a_warning_with_a_code() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = folder();
+    for seconds in [1 << 40, -(1 << 40), 1 << 30] {
+        let mut forged = Forged::new();
+        forged.file(b"file", seconds);
+        fs::write(folder.path().join("a.thd"), forged.finish()).unwrap();
+        let output = run(folder.path(), &["dedup", "unpack", "a.thd", "-o", "out"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let kept = fs::metadata(folder.path().join("out/file")).unwrap().mtime() == seconds;
+        assert_eq!(output.status.code(), Some(if kept { 0 } else { 2 }), "{seconds}: {text}");
+        assert_eq!(text.contains("warning: setting the time of file"), !kept, "{seconds}: {text}");
+        assert_eq!(text.contains("error: 1 of the entries"), !kept, "{seconds}: {text}");
+        assert!(kept || seconds != 1 << 30, "every file system has the year 2004");
+        fs::remove_dir_all(folder.path().join("out")).unwrap();
+    }
+    let help = run(folder.path(), &["dedup", "unpack", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "What cannot be restored, such as a time beyond the range of the file system, is named in a warning, and the exit code is 2";
+    assert!(help.contains(said), "{help}");
 }

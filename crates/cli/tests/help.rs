@@ -6,9 +6,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -214,7 +216,7 @@ fn on_terminal(folder: &Path, line: &str) -> Output {
     let child = command.spawn().unwrap();
     drop(command); // which has the other side too
     _ = std::io::Read::read_to_end(&mut own, &mut Vec::new());
-    child.wait_with_output().unwrap()
+    child.output()
 }
 
 #[cfg(not(target_os = "linux"))]

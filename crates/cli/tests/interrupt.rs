@@ -5,14 +5,14 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
-use crate::child::{Running, start};
+use crate::child::{Command, Running, start};
 
 fn spawn(folder: &Path, arguments: &[&str]) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

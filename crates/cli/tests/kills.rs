@@ -13,7 +13,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use tempfile::{TempDir, tempdir};
 use thalweg::Report;
 use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 
-use crate::child::{Running, start};
+use crate::child::{Command, Running, start};
 
 /// The defaults of `THALWEG_CASES`.
 const CASES: u64 = 300;
@@ -229,7 +229,7 @@ impl Place {
             }
             let started = Instant::now();
             let output = command(folder.path(), verb).stderr(Stdio::piped()).spawn().unwrap();
-            let output = output.wait_with_output().unwrap();
+            let output = output.output();
             assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
             takes.push(started.elapsed());
             expected.push(verb.writes.iter().map(|(name, _)| contents(&at(name))).collect());
@@ -347,7 +347,7 @@ impl Place {
             for (verb, expected) in VERBS.iter().zip(&self.expected).filter(|(verb, _)| verb.share > 0) {
                 self.clear(verb, true);
                 let output = command(self.folder.path(), verb).stderr(Stdio::piped()).spawn().unwrap();
-                let output = output.wait_with_output().unwrap();
+                let output = output.output();
                 assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
                 for ((name, kind), expected) in verb.writes.iter().zip(expected) {
                     self.check(&self.folder.path().join(name), *kind, expected, true, "the last run");

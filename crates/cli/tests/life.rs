@@ -5,12 +5,14 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 const GLIDER: &str = "#N Glider\nx = 3, y = 3\nbo$2bo$3o!\n";
 
@@ -66,7 +68,7 @@ fn files_and_pipes_are_read_and_the_result_can_be_read_again() {
     let mut child =
         child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(GLIDER.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert!(output.status.success());
     // Every 40 generations the glider is back in the middle of a torus of 10 cells.
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -4,10 +4,12 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::tempdir;
 use thalweg::machine::Machine;
+
+use crate::child::Command;
 
 const PLANNED: &str = "\
 thalweg-machine 1
@@ -70,7 +72,7 @@ fn a_description_is_checked_and_printed_in_its_usual_form() {
     let command = command.args(["machine", "--machine", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(PLANNED.as_bytes()).unwrap();
-    assert_eq!(stdout(&child.wait_with_output().unwrap()), PLANNED);
+    assert_eq!(stdout(&child.output()), PLANNED);
 }
 
 #[test]

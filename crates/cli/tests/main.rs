@@ -1,9 +1,9 @@
 //! The command, by its arguments, its output and its exit codes: a module for each command or promise.
 
 mod align;
+mod bounds;
 mod build;
 mod built;
-#[cfg(unix)]
 mod child;
 mod completions;
 mod danbi;
@@ -11,6 +11,8 @@ mod dedup;
 mod demo;
 mod endless;
 mod exit_codes;
+#[cfg(unix)]
+mod forged;
 mod help;
 mod interrupt;
 mod kills;

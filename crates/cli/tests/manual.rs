@@ -5,9 +5,11 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 const MANUAL: &str = include_str!("../../../docs/streamit.md");
 

@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 const SUMS: &str = "void->void pipeline Sums {
     add FileReader<int>(\"numbers\"); add int->int filter { work pop 2 push 1 { push(pop() + pop()); } };

@@ -10,11 +10,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use tempfile::{TempDir, tempdir};
 
-use crate::child::start;
+use crate::child::{Command, start};
 
 /// The default of `THALWEG_CASES`.
 const CASES: u64 = 300;

@@ -5,12 +5,14 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 /// A star: four pages link to page 9.
 const STAR: &str = "# a star\n1\t9\n2\t9\n3\t9\n4\t9\n";
@@ -72,7 +74,7 @@ fn standard_input_and_files_have_the_same_ranks() {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(STAR.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stdout).unwrap(), texts(folder.path(), &["star"]).0);
 }
@@ -217,7 +219,7 @@ fn a_closed_pipe_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 

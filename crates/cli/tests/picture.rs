@@ -3,11 +3,13 @@
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
 use thalweg_danbi::srad::{Plane, Region};
 use thalweg_danbi::{Colour, Image, rg, srad};
+
+use crate::child::Command;
 
 fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -15,7 +17,7 @@ fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("starts");
     _ = child.stdin.take().expect("piped").write_all(input); // a run that fails reads nothing
-    child.wait_with_output().expect("ends")
+    child.output()
 }
 
 /// A folder with pictures.

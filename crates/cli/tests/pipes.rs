@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tempfile::tempdir;
 
-use crate::child::Running;
+use crate::child::{Command, Running};
 
 const SUMS: &str = "void->void pipeline Sums {
     add FileReader<int>(\"given\"); add int->int filter { work pop 2 push 1 { push(pop() + pop()); } };

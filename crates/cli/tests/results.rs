@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
 use thalweg::Report;
 use thalweg::embed::trace::What;
 use thalweg::trace::{ReportExt, Timeline, TimelineExt};
+
+use crate::child::Command;
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
 use thalweg::Report;
 use thalweg::embed::trace::{Track, What};
 use thalweg::prelude::*;
 use thalweg::trace::{Event, Timeline};
+
+use crate::child::Command;
 
 fn show(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -202,6 +204,18 @@ fn a_device_without_an_end_is_no_report() {
         let message = refused(folder.path(), arguments);
         assert!(message.contains("/dev/zero is no text: it has a zero byte at offset 0\nhelp:"), "{message}");
     }
+}
+
+/// Lines without an end are read up to the limit of texts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_without_an_end_is_read_up_to_the_limit() {
+    let mut command = Command::new("sh");
+    let line = "yes | { ulimit -v 2500000; exec \"$0\" show -; }";
+    let output = command.args(["-c", line, env!("CARGO_BIN_EXE_thalweg")]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{message}");
+    assert!(message.contains("standard input has more than 1 GiB\nhelp: name a file"), "{message}");
 }
 
 #[test]

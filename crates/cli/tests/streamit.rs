@@ -6,12 +6,14 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 use thalweg::trace::ReportExt;
+
+use crate::child::Command;
 
 const SCALE: &str = "void->void pipeline Scale {
     add FileReader<int>(\"given\"); add int->int filter { work pop 1 push 1 { push(pop() * 2); } };
@@ -59,7 +61,7 @@ fn a_closed_pipe_is_no_error() {
             command(folder.path(), engine).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = child.output();
         assert_eq!((first.as_str(), stderr(&output).as_str()), ("0\n", ""), "{engine:?}");
         assert!(output.status.success());
     }

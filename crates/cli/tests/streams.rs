@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Command;
 
 /// A program that reads and prints, and one that only writes a file.
 const PRINTS: &str = "void->void pipeline Main {

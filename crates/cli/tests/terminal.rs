@@ -5,10 +5,12 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::tempdir;
+
+use crate::child::{Command, Running};
 
 const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
 void->int filter Count() {
@@ -27,7 +29,7 @@ pub fn terminal() -> (File, OwnedFd) {
 }
 
 /// All that a command and its processes write to a terminal. The command ends without an error.
-pub fn all_written(mut own: File, mut command: Child) -> Vec<u8> {
+pub fn all_written(mut own: File, mut command: Running) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Reading fails when all processes have closed the other side.
     _ = own.read_to_end(&mut bytes);

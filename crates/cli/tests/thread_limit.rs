@@ -4,11 +4,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 const PROGRAM: &str = "void->void pipeline Main {
     add FileReader<int>(\"given\");
@@ -49,7 +51,7 @@ fn run_within(folder: &Path, limit: &str, arguments: &[&str]) -> Option<Output> 
         }
         sleep(Duration::from_millis(2));
     }
-    Some(child.wait_with_output().unwrap())
+    Some(child.output())
 }
 
 #[test]

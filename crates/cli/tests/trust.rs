@@ -5,13 +5,13 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
 
-use crate::child::start;
+use crate::child::{Command, start};
 
 const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
 void->int filter Count() { int n; work push 1 { push(n++); } }

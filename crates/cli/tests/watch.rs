@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep, spawn as spawn_thread};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use rustix::termios::{Winsize, tcsetwinsize};
 use tempfile::tempdir;
 
-use crate::child::{Running, start};
+use crate::child::{Command, Running, start};
 use crate::terminal::terminal;
 
 /// The screen of a terminal that obeys the few escape sequences that the view uses, and fails on others.

@@ -3,9 +3,11 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 const COPY: &str = "void->void pipeline Copy {
     add FileReader<int>(\"given\"); add int->int filter { work pop 1 push 1 { push(pop()); } };

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::tempdir;
+
+use crate::child::Command;
 
 fn wordcount(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -82,7 +84,7 @@ fn files_and_pipes_are_counted_together() {
     let mut child = wordcount(folder.path(), &[]);
     let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"x y x").unwrap();
-    assert_eq!(child.wait_with_output().unwrap().stdout, b"2 x\n1 y\n");
+    assert_eq!(child.output().stdout, b"2 x\n1 y\n");
     assert_eq!(run(folder.path(), &["empty"]).stdout, b"");
 }
 
@@ -111,6 +113,6 @@ fn a_closed_pipe_is_no_error() {
     let mut child = wordcount(folder.path(), &["text"]);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

@@ -25,8 +25,9 @@ use crate::standard::{self, Input};
 /// Of a tree, permissions and modification times are restored. As with tar, the superuser restores all permissions, and other
 /// users restore those that the umask leaves, or all with --same-permissions. The superuser also restores owners, and with
 /// them set-user, set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot
-/// be restored is named in a warning, and the exit code is 2. A single file gets permissions, modification time and, where
-/// this user may give it, owner of its archive. On a file system without hard links, these become copies, with a warning.
+/// be restored, such as a time beyond the range of the file system, is named in a warning, and the exit code is 2. A single
+/// file gets permissions, modification time and, where this user may give it, owner of its archive. On a file system without
+/// hard links, these become copies, with a warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
