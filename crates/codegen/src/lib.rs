@@ -180,8 +180,8 @@ impl Native {
 
     /// Sets the byte budget of the items in all queues between regions together; the default is a gigabyte. Twice what
     /// [`interpret_measured`](thalweg_lang::interpret::interpret_measured) measures suffices at any number of threads and any
-    /// batch. A program fails if its queues hold more than the budget in the interpreter's order, one steady state of the
-    /// sources at a time; where they hold much only while batches are long, it may succeed.
+    /// batch. In the interpreter's order ([`Native::in_order`]) a program fails if its queues hold more than the budget.
+    /// Elsewhere it may succeed, since another order may hold less.
     pub fn within(mut self, bytes: usize) -> Native {
         self.budget = bytes;
         self

@@ -139,3 +139,33 @@ fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
         }
     }
 }
+
+/// `K` is so large that a batch of the usual length takes more than the default budget. The run goes on after it has taken as
+/// much in total, so also where batches have grown.
+#[test]
+fn batches_of_very_large_firings_fit_into_the_default_budget() {
+    if !has_compiler("batches_of_very_large_firings_fit_into_the_default_budget") {
+        return;
+    }
+    let text = "static { int K = 100000; }
+        void->void pipeline Main { add Count(); add Grow(); add Sum(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Grow { int z; work pop 1 push [0, *] { z = z + pop(); for (int i = 0; i < K; i++) { z = z * 5 + i; push(z); } } }
+        int->int filter Sum { int s; work pop [1, *] push 1 { s = s + pop(); for (int i = 0; i < K - 1; i++) s = s * 3 + pop(); push(s); } }";
+    let (compiled, files) = (compiled(text), Memory::default());
+    let (first, meant) = (10, interpreted(&compiled, &files, Some(10)));
+    let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
+    let native = build(&compiled, &config).unwrap();
+    let mut all = Vec::new();
+    for threads in [1, 2, 8] {
+        let done = run_on(&native, &Threads::new(threads), &files, Some(3000));
+        let written = done.written.get("out").unwrap_or_else(|| panic!("{threads} threads: {:?}", done.end));
+        assert_eq!(
+            (written.len(), &written[..first]),
+            (3000, &meant.written["out"][..]),
+            "{threads} threads"
+        );
+        all.push(done);
+    }
+    assert!(all[0] == all[1] && all[0] == all[2], "the number of threads decides");
+}

@@ -3,6 +3,7 @@
 
 use crate::common::{Memory, compiled, compiler, difference, floats, has_compiler, interpreted, run_on};
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build};
+use thalweg_lang::value::Value;
 
 const SPLITS: [Split; 4] = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
 
@@ -117,5 +118,30 @@ fn one_thread_continues_after_the_measurement() {
     let all = SPLITS.map(|split| threads(3, split, None));
     for items in [17, 40, 100] {
         same(&text, &native, &floats("in", items), None, &all);
+    }
+}
+
+/// A NaN that the processor makes may have another sign than one that the C compiler folds, and which of them a filter
+/// computes depends on the code, so on the bodies. A sign would be printed of a complex number.
+#[test]
+fn a_nan_is_printed_alike_on_any_number_of_threads() {
+    if !has_compiler("a_nan_is_printed_alike_on_any_number_of_threads") {
+        return;
+    }
+    let text = "void->void pipeline Main { add FileReader<float>(\"in\"); add Odd(); add Turn(); add Odd(); add Show(); }
+        float->float filter Odd { float zero; work pop 1 push 3 { float x = pop(); push(x - x); push(x * zero); push(0.0 / 0.0 + x); } }
+        float->float filter Turn { work pop 1 push 1 peek 3 { push(sqrt(-abs(peek(2))) - pop()); } }
+        float->void filter Show { work pop 1 { float x = pop(); println(x); complex z = x + 1i * x; println(z); println(0 - z); } }";
+    let special =
+        [f32::INFINITY, -f32::INFINITY, f32::NAN, -f32::NAN, f32::from_bits(0xff80_0001), -0.0, 1.5];
+    let items = special.into_iter().cycle().take(700).map(Value::Float).collect();
+    let files = Memory { given: [("in".to_owned(), items)].into(), ..Memory::default() };
+    let meant = interpreted(&compiled(text), &files, None);
+    let lines: Vec<&str> = meant.printed.lines().filter(|line| line.contains("NaN")).collect();
+    assert!(lines.len() > 10_000 && lines.contains(&"NaN") && lines.contains(&"NaN+NaNi"), "{}", lines.len());
+    assert!(!meant.printed.contains("-NaN"));
+    for level in [Level::Plain, Level::Vectors] {
+        let all = [1, 2, 8].map(|count| threads(count, Split::Filters, (count > 1).then_some(10)));
+        same(text, &native(text, level), &files, None, &all);
     }
 }
