@@ -2,6 +2,7 @@
 
 use crate::support;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::watchdog::watch;
 use thalweg::plan::Plan;
@@ -125,6 +126,48 @@ fn weighed_channels_together_hold_64_mib() {
             );
         }
         assert!(report.to_string().contains(" held at most "), "{report}");
+    }
+}
+
+/// Counts the bytes that live items weigh.
+struct Heavy<'a>(&'a AtomicUsize, usize);
+
+impl<'a> Heavy<'a> {
+    fn new((live, most): &'a (AtomicUsize, AtomicUsize), bytes: usize) -> Self {
+        let now = live.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        most.fetch_max(now, Ordering::Relaxed);
+        Heavy(live, bytes)
+    }
+}
+
+impl Drop for Heavy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::Relaxed);
+    }
+}
+
+/// Several channels, all of which would be full: the slowest stage comes last. Counted by the items themselves, so that items
+/// in none of the channels count too: one in each stage, and that which `from_iter` has made.
+#[test]
+fn all_weighed_channels_of_a_graph_hold_64_mib_in_total() {
+    const STAGES: usize = 5;
+    for threads in [1, 2] {
+        let counts = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut items =
+            from_iter((0..400u32).map(|_| Heavy::new(&counts, MIB))).weigh(|item| item.1).capacity(1000);
+        for _ in 1..STAGES {
+            items = items.map(|item| item).weigh(|item| item.1).capacity(1000);
+        }
+        let slow = items.for_each(|_| std::thread::sleep(Duration::from_micros(200)));
+        let report = watch(format!("{threads}"), || slow.run_with(&on(threads))).unwrap().into_report();
+        let most = counts.1.load(Ordering::Relaxed);
+        assert!(most <= (64 + STAGES + 1) * MIB, "{threads} threads: {} MiB live", most / MIB);
+        let peaks: u64 = report.channels().iter().map(|channel| channel.peak_bytes()).sum();
+        assert_eq!(report.channels().len(), STAGES);
+        assert!(peaks <= ((64 + STAGES) * MIB) as u64, "{threads} threads: {} MiB", peaks / MIB as u64);
+        // Each channel has its share, and uses it.
+        let share = (64 * MIB / STAGES) as u64;
+        assert!(report.channels().iter().all(|channel| channel.peak_bytes() >= share / 2), "{report}");
     }
 }
 
