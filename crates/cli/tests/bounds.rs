@@ -15,7 +15,7 @@ use crate::child::{Command, Running, start};
 use crate::forged::Forged;
 
 /// The longest name that an archive has.
-const LONG: [u8; 1 << 16] = [b'n'; 1 << 16];
+static LONG: [u8; 1 << 16] = [b'n'; 1 << 16];
 
 /// Runs `thalweg dedup stat` with an address space of 400 MB.
 fn stat_within(folder: &Path, arguments: &[&str]) -> Output {
