@@ -39,6 +39,7 @@ mod off_task_drops;
 mod operators;
 mod outputs;
 mod overflow;
+mod paper_names;
 mod parallel;
 mod payloads;
 mod pinned;
