@@ -3,12 +3,12 @@
 use super::inject::Inject;
 use super::item::{Item, Ledger};
 use super::reference::{initial_items, leaves};
-use super::spec::{Entry, Op, Route, Spec, digest, mix};
+use super::spec::{By, Each, Entry, Forked, Op, Route, Source, Spec, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg::node::PushSpec;
-use thalweg::{Graph, In, Out, Stream, View, input, output, window};
+use thalweg::{Fork, Graph, In, Out, Stream, View, input, output, window};
 
 /// State shared by all kernels of a graph.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub fn build<T: Item>(
     let mut b = Build { graph: Graph::new(), shared, number: 0, declare, item: std::marker::PhantomData };
     let mut streams: Vec<Option<Stream<'static, T>>> = Vec::new();
     for source in &spec.sources {
-        let stream = b.source(source.values(), source.blocking);
+        let stream = b.source(source);
         streams.push(Some(stream));
         b.number += 1;
     }
@@ -89,26 +89,36 @@ impl<T: Item> Build<'_, T> {
         (move || inject.fire(number), move |value| T::make(value, &ledger))
     }
 
-    fn source(
-        &mut self,
-        mut values: impl Iterator<Item = u64> + Send + 'static,
-        blocking: bool,
-    ) -> Stream<'static, T> {
+    /// As [`Build::hooks`], for a function that cannot fail: it panics.
+    fn panicking_hooks(&self) -> (impl Fn() + Clone + use<T>, impl Fn(u64) -> T + Clone + use<T>) {
         let (fire, make) = self.hooks();
-        let (inject, number) = (self.shared.inject.clone(), self.number);
-        let kernel = self.graph.kernel(&name(self.number), (), output("out"));
-        let kernel = if blocking { kernel.blocking() } else { kernel };
-        kernel.sequential(move |(), out| -> Result<ControlFlow<()>> {
-            fire()?;
-            Ok(match values.next() {
-                Some(value) => {
-                    inject.count_push(number);
-                    out.push(make(value));
-                    ControlFlow::Continue(())
-                }
-                None => ControlFlow::Break(()),
-            })
-        })
+        (move || fire().unwrap_or_else(|error| panic!("{error}")), make)
+    }
+
+    fn source(&mut self, source: &Source) -> Stream<'static, T> {
+        let (fire, make) = self.hooks();
+        let (inject, number, mut values) = (self.shared.inject.clone(), self.number, source.values());
+        let mut items = std::iter::from_fn(move || {
+            if let Err(error) = fire() {
+                return Some(Err(error));
+            }
+            let value = values.next()?;
+            inject.count_push(number);
+            Some(Ok(make(value)))
+        });
+        let stream = match source.by {
+            By::Source => self.graph.source(items.map(|item| item.unwrap_or_else(|error| panic!("{error}")))),
+            By::TrySource => self.graph.try_source(items),
+            By::Kernel => self.graph.kernel("source", (), output("out")).sequential(
+                move |(), out| -> Result<ControlFlow<()>> {
+                    let Some(item) = items.next() else { return Ok(ControlFlow::Break(())) };
+                    out.push(item?);
+                    Ok(ControlFlow::Continue(()))
+                },
+            ),
+        };
+        let stream = if source.blocking { stream.blocking() } else { stream };
+        stream.named(&self.name())
     }
 
     fn step(&mut self, op: &Op, ins: Vec<Stream<'static, T>>) -> Vec<Stream<'static, T>> {
@@ -127,14 +137,17 @@ impl<T: Item> Build<'_, T> {
                 vec![results.named(&format!("{}.flat", self.name())).take(take).named(&self.name())]
             }
             Op::Static { parallel, pop, push } => vec![self.fixed(first, parallel, pop, push)],
-            Op::Window { parallel, pop, peek } => vec![self.window(first, parallel, pop, peek)],
+            Op::Window { parallel, pop, peek, operator: false } => {
+                vec![self.window(first, parallel, pop, peek)]
+            }
+            Op::Window { parallel, pop, peek, operator: true } => {
+                vec![self.windows(first, parallel, pop, peek)]
+            }
             Op::Split { parallel, route } => self.split(first, parallel, route),
             Op::Partition => {
-                let (fire, _) = self.hooks();
+                let (fire, _) = self.panicking_hooks();
                 let (a, b) = first.partition(move |item| {
-                    if let Err(error) = fire() {
-                        panic!("{error}");
-                    }
+                    fire();
                     item.value() % 3 == 0
                 });
                 vec![a.named(&self.name()), b]
@@ -153,6 +166,11 @@ impl<T: Item> Build<'_, T> {
                 let (a, b) = first.tee();
                 vec![a.named(&self.name()), b]
             }
+            Op::Discard => {
+                let (a, b) = first.tee();
+                b.discard();
+                vec![a.named(&self.name())]
+            }
             Op::Deal(ref weights) => match weights[..] {
                 [a] => first.deal([a]).into(),
                 [a, b] => first.deal([a, b]).into(),
@@ -167,18 +185,8 @@ impl<T: Item> Build<'_, T> {
             }],
             Op::Concat => vec![first.concat(next())],
             Op::Rebatch { size, timeout } => vec![self.rebatch(first, size, timeout)],
-            Op::Init => {
-                let (fire, make) = self.hooks();
-                let results = first.par_map_init(Vec::new, move |scratch: &mut Vec<T>, item| {
-                    if let Err(error) = fire() {
-                        panic!("{error}");
-                    }
-                    scratch.clear();
-                    scratch.push(item);
-                    make(mix(scratch[0].value(), 5))
-                });
-                vec![results.named(&self.name())]
-            }
+            Op::Each(each) => vec![self.each(first, each)],
+            Op::Pair => vec![self.pair(first, next())],
             Op::Zip { parallel, pops } => vec![self.zip(first, next(), parallel, pops)],
             Op::Choose { parallel } => {
                 let (a, b) = (next(), next());
@@ -190,6 +198,8 @@ impl<T: Item> Build<'_, T> {
                 vec![self.feedback(first, entry, initial, body, parallel)]
             }
             Op::Round { in_flight } => vec![self.round(first, in_flight)],
+            Op::ForkJoin { in_flight } => vec![self.fork_join(first, in_flight)],
+            Op::InFlight { most, each } => vec![first.in_flight(most, |items| self.each(items, each))],
             Op::Batch(size) => vec![self.batch(first, size)],
             Op::Take(count) => {
                 vec![first.take(count).named(&self.name())]
@@ -246,11 +256,9 @@ impl<T: Item> Build<'_, T> {
         blocking: bool,
         length: impl Fn(u64) -> u64 + Send + Sync + 'static,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.hooks();
+        let (fire, make) = self.panicking_hooks();
         let results = move |item: T| {
-            if let Err(error) = fire() {
-                panic!("{error}");
-            }
+            fire();
             let make = make.clone();
             (0..length(item.value())).map(move |i| make(mix(item.value(), i)))
         };
@@ -259,6 +267,54 @@ impl<T: Item> Build<'_, T> {
             (false, true) => items.flat_map(results).blocking(),
             (false, false) => items.flat_map(results),
         }
+    }
+
+    fn each(&self, items: Stream<'static, T>, each: Each) -> Stream<'static, T> {
+        let (fire, make) = self.panicking_hooks();
+        let map = move |item: T| {
+            fire();
+            let value = item.value();
+            drop(item); // as in `round`
+            make(mix(value, 5))
+        };
+        let (fire, make) = self.panicking_hooks();
+        let filter_map = move |item: T| {
+            fire();
+            let value = item.value();
+            drop(item); // as in `round`
+            each.keeps(value).then(|| make(mix(value, 5)))
+        };
+        let (fire, make) = self.hooks();
+        let try_map = move |item: T| -> Result<T> {
+            fire()?;
+            let value = item.value();
+            drop(item); // as in `round`
+            Ok(make(mix(value, 5)))
+        };
+        let (fire, _) = self.panicking_hooks();
+        let results = match each {
+            Each::Map => items.map(map),
+            Each::TryMap => items.try_map(try_map),
+            Each::ParMap => items.par_map(map),
+            Each::Init => self.with_scratch(items),
+            Each::Filter => items.filter(move |item| {
+                fire();
+                each.keeps(item.value())
+            }),
+            Each::FilterMap => items.filter_map(filter_map),
+            Each::ParFilterMap => items.par_filter_map(filter_map),
+        };
+        results.named(&self.name())
+    }
+
+    fn with_scratch(&self, items: Stream<'static, T>) -> Stream<'static, T> {
+        let (fire, make) = self.panicking_hooks();
+        items.par_map_init(Vec::new, move |scratch: &mut Vec<T>, item| {
+            fire();
+            scratch.clear();
+            scratch.push(item);
+            make(mix(scratch[0].value(), 5))
+        })
     }
 
     fn fixed(
@@ -299,6 +355,22 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
+    fn windows(
+        &mut self,
+        items: Stream<'static, T>,
+        parallel: bool,
+        pop: u32,
+        peek: u32,
+    ) -> Stream<'static, T> {
+        let (fire, make) = self.panicking_hooks();
+        let f = move |items: &mut View<T>| {
+            fire();
+            make(digest(items.iter().map(T::value)))
+        };
+        let results = if parallel { items.par_windows(peek, pop, f) } else { items.windows(peek, pop, f) };
+        results.named(&self.name())
+    }
+
     fn split(&mut self, items: Stream<'static, T>, parallel: bool, route: Route) -> Vec<Stream<'static, T>> {
         let (fire, make) = self.hooks();
         let both = route == Route::Both;
@@ -315,6 +387,18 @@ impl<T: Item> Build<'_, T> {
         };
         let (a, b) = finish!(kernel, parallel, f);
         vec![a, b]
+    }
+
+    fn pair(&mut self, a: Stream<'static, T>, b: Stream<'static, T>) -> Stream<'static, T> {
+        let (fire, make) = self.panicking_hooks();
+        let pairs = a.zip(b).named(&format!("{}.zip", self.name()));
+        let results = pairs.map(move |pair: (T, T)| {
+            fire();
+            let value = digest([pair.0.value(), pair.1.value()]);
+            drop(pair); // as in `round`
+            make(value)
+        });
+        results.named(&self.name())
     }
 
     fn zip(
@@ -474,7 +558,7 @@ impl<T: Item> Build<'_, T> {
     }
 
     fn round(&mut self, items: Stream<'static, T>, in_flight: usize) -> Stream<'static, T> {
-        let (fire, make) = self.hooks();
+        let (fire, make) = self.panicking_hooks();
         // State: the item so far, the rounds completed, and the rounds in all.
         let begin =
             self.graph.kernel(&format!("{}.begin", self.name()), input("in", items), output("out").push(1));
@@ -485,9 +569,7 @@ impl<T: Item> Build<'_, T> {
         });
         begun
             .par_iterate(in_flight, move |(item, completed, rounds)| {
-                if let Err(error) = fire() {
-                    panic!("{error}");
-                }
+                fire();
                 if completed == rounds {
                     return ControlFlow::Break(item);
                 }
@@ -498,6 +580,28 @@ impl<T: Item> Build<'_, T> {
                 ControlFlow::Continue((make(mix(value, completed)), completed + 1, rounds))
             })
             .named(&name(self.number))
+    }
+
+    fn fork_join(&mut self, items: Stream<'static, T>, in_flight: usize) -> Stream<'static, T> {
+        let (fire, make) = self.panicking_hooks();
+        let step = move |item: T| {
+            fire();
+            let forked = Forked::of(item.value());
+            drop(item); // as in `round`
+            match forked {
+                Forked::Done(value) => Fork::Done(make(value)),
+                Forked::Again(value) => Fork::Again(make(value)),
+                Forked::Split(parts) => Fork::Split(parts.into_iter().map(&make).collect()),
+            }
+        };
+        let (fire, make) = self.panicking_hooks();
+        let join = move |results: Vec<T>| {
+            fire();
+            let value = digest(results.iter().map(T::value));
+            drop(results); // as in `round`
+            make(value)
+        };
+        items.par_fork_join(in_flight, step, join).named(&self.name())
     }
 
     fn batch(&mut self, items: Stream<'static, T>, size: usize) -> Stream<'static, T> {

@@ -3,7 +3,7 @@
 use super::build::{Shared, build};
 use super::inject::{Fault, Inject, Noise};
 use super::item::{Item, Ledger};
-use super::spec::{Groups, MOST_SOURCES, Spec, spec};
+use super::spec::{Groups, MOST_SOURCES, Sink, Spec, spec};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,9 +102,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether the run failed because the graph needed more bytes than its budget.
+    /// Whether the run failed because the graph needed more bytes than its budget, or a fork-join more than its share.
     pub fn is_over_budget(&self) -> bool {
-        matches!(&self.end, Err(Error::Deadlock(deadlock)) if deadlock.over_budget().is_some())
+        match &self.end {
+            Err(Error::Deadlock(deadlock)) => deadlock.over_budget().is_some(),
+            Err(Error::Node { node, cause }) => {
+                node.ends_with(".gate") && cause.to_string().starts_with("the unfinished parts of item ")
+            }
+            _ => false,
+        }
     }
 }
 
@@ -142,19 +148,42 @@ pub struct Disturbance {
 
 type Received = Arc<Mutex<Vec<u64>>>;
 
-fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: usize) -> Received {
+/// The output of a sink that collects, and what its items are to be added to.
+type Collected<T> = (Received, Output<'static, Vec<T>>);
+
+/// Adds the sink `i`, which ends after `most` items if it can.
+fn sink<T: Item>(
+    (i, by): (usize, Sink),
+    stream: Stream<'static, T>,
+    shared: &Shared,
+    most: usize,
+) -> (Received, Option<Collected<T>>) {
     let got: Received = Arc::default();
     let (to, inject) = (got.clone(), shared.inject.clone());
-    // A number that no fault is injected under.
-    stream
-        .for_each(move |item: T| -> Result<ControlFlow<()>, String> {
-            inject.fire(usize::MAX)?;
-            let mut got = to.lock().unwrap_or_else(PoisonError::into_inner);
-            got.push(item.value());
-            Ok(if got.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })
-        .named(&format!("sink{i}"));
-    got
+    let receive = move |item: T| -> Result<ControlFlow<()>, String> {
+        inject.fire(usize::MAX)?; // a number that no fault is injected under
+        let mut got = to.lock().unwrap_or_else(PoisonError::into_inner);
+        got.push(item.value());
+        Ok(if got.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    };
+    let name = format!("sink{i}");
+    match by {
+        Sink::ForEach => _ = stream.for_each(receive).named(&name),
+        Sink::ForEachWith => _ = stream.for_each_with((), move |(), item| receive(item)).named(&name),
+        Sink::Fold => {
+            let count = move |count, item| receive(item).map_or(count, |_| count + 1);
+            _ = stream.fold(0, count).named(&name);
+        }
+        Sink::TryFold => {
+            let count = move |count, item| receive(item).map(|_| count + 1);
+            _ = stream.try_fold(0, count).named(&name);
+        }
+        Sink::Collect => {
+            let items = stream.collect().named(&name);
+            return (got.clone(), Some((got, items)));
+        }
+    }
+    (got, None)
 }
 
 /// Groups of items, by key.
@@ -215,22 +244,27 @@ fn try_run<T: Item>(
         streams.insert(0, stream);
         groups
     });
-    // Takes the groups out of the result of a run.
-    let mut groups = None;
-    let into_report = |run: Run| {
-        // From here on items are dropped by the test and not in the run.
-        ledger.panic_after(u32::MAX);
-        groups = grouped
-            .map(|grouped| values(run.take(grouped).expect("a run that has not failed has its outputs")));
-        run.into_report()
-    };
-    let mut got = Vec::new();
+    let (mut got, mut collected) = (Vec::new(), Vec::new());
     for (i, stream) in streams.into_iter().enumerate() {
-        let most =
-            disturbance.break_after.filter(|(sink, _)| *sink == i).map_or(usize::MAX, |(_, after)| after);
-        got.push(sink(i, stream, &shared, most));
+        let after = disturbance.break_after.filter(|(sink, _)| *sink == i).map(|(_, after)| after);
+        let by = case.spec.sink(i);
+        let by = if after.is_some() && !by.can_break() { Sink::ForEach } else { by };
+        let (received, items) = sink((i, by), stream, &shared, after.unwrap_or(usize::MAX));
+        got.push(received);
+        collected.extend(items);
     }
     drop(shared);
+    // Takes the groups and the collected items out of the result of a run.
+    let mut groups = None;
+    let into_report = |run: Run| {
+        let has = "a run that has not failed has its outputs";
+        groups = grouped.map(|grouped| values(run.take(grouped).expect(has)));
+        for (to, items) in collected {
+            let items = run.take(items).expect(has);
+            to.lock().unwrap_or_else(PoisonError::into_inner).extend(items.iter().map(T::value));
+        }
+        run.into_report()
+    };
     let end = match last {
         Some(stream) => {
             let (items, end) = read(stream, options, disturbance, case.config.seed, into_report);
@@ -241,7 +275,10 @@ fn try_run<T: Item>(
             let prepared = network.prepare(options)?;
             let interference = interfere(prepared.handle(), disturbance, case.config.seed);
             disturbance.fuse.inspect(|drops| ledger.panic_after(*drops));
-            let end = prepared.run().map(into_report);
+            let end = prepared.run();
+            // From here on items are dropped by the test, with its outputs, and not in the run.
+            ledger.panic_after(u32::MAX);
+            let end = end.map(into_report);
             join(interference);
             end.map_err(Error::from)
         }),

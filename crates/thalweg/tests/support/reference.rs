@@ -4,7 +4,7 @@
 //! The interpreter visits the nodes in turn and fires each for as long as it can. When no node can fire, it
 //! ends each loop that has no open input from outside.
 
-use super::spec::{Entry, Op, Spec, Wired, digest, mix};
+use super::spec::{Each, Entry, Forked, Op, Spec, Wired, digest, mix};
 use std::collections::VecDeque;
 
 /// The maximum number of items pushed in all; graphs that push more are skipped.
@@ -216,15 +216,23 @@ impl Machine {
                 ports.push(0, item);
                 Ok(Then::More)
             }),
-            Op::Rebatch { .. } | Op::Init => self.add_map(ins, outs, true),
-            Op::Zip { pops: (a, b), .. } => self.add(ins, outs, move |ports| {
-                or_end!(ports.has(0, a as usize));
-                or_end!(ports.has(1, b as usize));
-                let mut items = ports.pop(0, a as usize);
-                items.extend(ports.pop(1, b as usize));
-                ports.push(0, digest(items));
+            Op::Rebatch { .. } => self.add_map(ins, outs, true),
+            Op::Each(each) | Op::InFlight { each, .. } => self.add(ins, outs, move |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                if each.keeps(item) {
+                    ports.push(0, if each == Each::Filter { item } else { mix(item, 5) });
+                }
                 Ok(Then::More)
             }),
+            Op::Discard => self.add(ins, outs, |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                ports.push(0, item);
+                Ok(Then::More)
+            }),
+            Op::Pair => self.add_zip(ins, outs, (1, 1)),
+            Op::Zip { pops, .. } => self.add_zip(ins, outs, pops),
             Op::Choose { .. } => self.add(ins, outs, |ports| {
                 let control = or_end!(ports.peek(0));
                 let from = 1 + (control % 2) as usize;
@@ -256,6 +264,12 @@ impl Machine {
                 let item = ports.pop(0, 1)[0];
                 let result = (0..item % 5).fold(item, mix);
                 ports.push(0, result);
+                Ok(Then::More)
+            }),
+            Op::ForkJoin { .. } => self.add(ins, outs, |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                ports.push(0, fork_join(item));
                 Ok(Then::More)
             }),
             Op::Batch(size) => self.add(ins, outs, move |ports| {
@@ -308,6 +322,17 @@ impl Machine {
             let item = ports.pop(0, 1)[0];
             state = if parallel { mix(item, 5) } else { mix(state, item) };
             ports.push(0, state);
+            Ok(Then::More)
+        });
+    }
+
+    fn add_zip(&mut self, ins: Vec<usize>, outs: Vec<usize>, (a, b): (u32, u32)) {
+        self.add(ins, outs, move |ports| {
+            or_end!(ports.has(0, a as usize));
+            or_end!(ports.has(1, b as usize));
+            let mut items = ports.pop(0, a as usize);
+            items.extend(ports.pop(1, b as usize));
+            ports.push(0, digest(items));
             Ok(Then::More)
         });
     }
@@ -401,6 +426,15 @@ impl Machine {
             }
         }
         Some(fired)
+    }
+}
+
+/// The result of an item of a fork-join, by recursion.
+fn fork_join(value: u64) -> u64 {
+    match Forked::of(value) {
+        Forked::Done(result) => result,
+        Forked::Again(next) => fork_join(next),
+        Forked::Split(parts) => digest(parts.into_iter().map(fork_join)),
     }
 }
 

@@ -54,6 +54,67 @@ pub enum Entry {
     Drain,
 }
 
+/// An operator that calls a function for each item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Each {
+    /// `map`.
+    Map,
+    /// `try_map`.
+    TryMap,
+    /// `par_map`.
+    ParMap,
+    /// `par_map_init`: the function has scratch.
+    Init,
+    /// `filter`: passes on the items of which [`Each::keeps`] returns true.
+    Filter,
+    /// `filter_map`: one result for each of the same items.
+    FilterMap,
+    /// `par_filter_map`: the same results.
+    ParFilterMap,
+}
+
+impl Each {
+    const ALL: [Each; 7] = [
+        Each::Map,
+        Each::TryMap,
+        Each::ParMap,
+        Each::Init,
+        Each::Filter,
+        Each::FilterMap,
+        Each::ParFilterMap,
+    ];
+
+    /// Whether there is a result for an item of this value.
+    pub fn keeps(self, value: u64) -> bool {
+        match self {
+            Each::Map | Each::TryMap | Each::ParMap | Each::Init => true,
+            Each::Filter | Each::FilterMap | Each::ParFilterMap => !value.is_multiple_of(3),
+        }
+    }
+}
+
+/// The outcome of a round of an item or part in a fork-join.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Forked {
+    /// It is done, with this result.
+    Done(u64),
+    /// It goes round again.
+    Again(u64),
+    /// It splits into parts: in the mean fewer than one, counting [`Forked::Again`], so each item ends.
+    Split(Vec<u64>),
+}
+
+impl Forked {
+    /// The outcome for an item or part of this value.
+    pub fn of(value: u64) -> Forked {
+        match value % 4 {
+            0 => Forked::Split((0..value >> 2 & 3).map(|i| mix(value, i)).collect()),
+            1 => Forked::Again(mix(value, 9)),
+            _ => Forked::Done(mix(value, 5)),
+        }
+    }
+}
+
 /// The node or nodes that a step adds to the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
@@ -67,20 +128,24 @@ pub enum Op {
     Endless { parallel: bool, blocking: bool, take: usize },
     /// `pop` items become `push` results.
     Static { parallel: bool, pop: u32, push: u32 },
-    /// Peeks `peek` items, pops `pop`, pushes one result.
-    Window { parallel: bool, pop: u32, peek: u32 },
+    /// Peeks `peek` items, pops `pop`, pushes one result: a kernel, or the operators `windows` and `par_windows`.
+    Window { parallel: bool, pop: u32, peek: u32, operator: bool },
     /// Two outputs.
     Split { parallel: bool, route: Route },
     /// Two outputs: the operator `partition`.
     Partition,
     /// Two outputs with all items: the operator `tee`.
     Tee,
+    /// `tee`, and `discard` of the second output.
+    Discard,
     /// An output for each weight: the operator `deal`.
     Deal(Vec<usize>),
     /// An input for each weight: the operator `interleave`.
     Interleave(Vec<usize>),
     /// Two inputs: all items of the first, then all of the second.
     Concat,
+    /// Two inputs, an item of each becomes one result: the operator `zip`, and a map.
+    Pair,
     /// Two inputs: `pops` items of them become one result.
     Zip { parallel: bool, pops: (u32, u32) },
     /// Three inputs: an item of the first selects the input, of the other two, that the next item is popped from.
@@ -94,13 +159,18 @@ pub enum Op {
     Loop { entry: Entry, initial: usize, body: Vec<bool>, parallel: bool },
     /// Each item makes 0 to 4 rounds.
     Round { in_flight: usize },
+    /// Each item may split into parts, which may split again: see [`Forked::of`]. The result of a split is the digest of its
+    /// parts' results.
+    ForkJoin { in_flight: usize },
+    /// A limit of `most` items on a section that consists of this operator.
+    InFlight { most: usize, each: Each },
     /// Batches of this length; the last one may be shorter.
     Batch(usize),
     /// Batches of this length, each of whose items becomes one result. With `timeout` a batch may be shorter: it waits for so
     /// many microseconds.
     Rebatch { size: usize, timeout: Option<u64> },
-    /// One result for each item, by a function that has scratch.
-    Init,
+    /// An operator that calls a function for each item.
+    Each(Each),
     /// The first items, up to this number; then the node ends.
     Take(usize),
     /// Every third item at once and, at the end, the digest of all items.
@@ -111,7 +181,7 @@ impl Op {
     /// The number of input streams.
     pub fn inputs(&self) -> usize {
         match self {
-            Op::Zip { .. } | Op::Merge { .. } | Op::Concat => 2,
+            Op::Zip { .. } | Op::Merge { .. } | Op::Pair | Op::Concat => 2,
             Op::Choose { .. } => 3,
             Op::Interleave(weights) => weights.len(),
             _ => 1,
@@ -137,6 +207,43 @@ pub struct Source {
     pub salt: u64,
     /// Whether it has a thread of its own.
     pub blocking: bool,
+    /// What makes it.
+    pub by: By,
+}
+
+/// What makes a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// `Graph::kernel`.
+    Kernel,
+    /// `Graph::source`.
+    Source,
+    /// `Graph::try_source`.
+    TrySource,
+}
+
+/// The operator that makes a sink.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sink {
+    /// `for_each`.
+    ForEach,
+    /// `for_each_with`.
+    ForEachWith,
+    /// `fold`.
+    Fold,
+    /// `try_fold`.
+    TryFold,
+    /// `collect`. Its items can be read after a run that has not failed.
+    Collect,
+}
+
+impl Sink {
+    const ALL: [Sink; 5] = [Sink::ForEach, Sink::ForEachWith, Sink::Fold, Sink::TryFold, Sink::Collect];
+
+    /// Whether the function of the sink can end it.
+    pub fn can_break(self) -> bool {
+        matches!(self, Sink::ForEach | Sink::ForEachWith)
+    }
 }
 
 impl Source {
@@ -174,6 +281,8 @@ pub struct Spec {
     pub declare: bool,
     /// If there is a number, the items of the first sink also go to a `fold_by_key` with this number of keys.
     pub keys: Option<u64>,
+    /// The operator of the first sink; those of the next follow in the order of [`Sink::ALL`].
+    pub sinks: usize,
 }
 
 /// A step with the numbers of its streams.
@@ -224,6 +333,11 @@ impl Spec {
         (wired, open)
     }
 
+    /// The operator of sink `i`.
+    pub fn sink(&self, i: usize) -> Sink {
+        Sink::ALL[(self.sinks + i) % Sink::ALL.len()]
+    }
+
     /// The number of nodes that a fault can be injected in: the sources, then one for each wired step.
     pub fn nodes(&self) -> usize {
         self.sources.len() + self.wire().0.len()
@@ -245,8 +359,12 @@ fn op() -> impl Strategy<Value = Op> {
             |(parallel, blocking, take)| Op::Endless { parallel, blocking: blocking && !parallel, take }
         ),
         2 => (par(), 1..=4u32, 1..=3u32).prop_map(|(parallel, pop, push)| Op::Static { parallel, pop, push }),
-        3 => (par(), 1..=3u32, 0..=5u32)
-            .prop_map(|(parallel, pop, more)| Op::Window { parallel, pop, peek: pop + more }),
+        4 => (par(), 1..=3u32, 0..=5u32, par()).prop_map(|(parallel, pop, more, operator)| Op::Window {
+            parallel,
+            pop,
+            peek: pop + more,
+            operator,
+        }),
         4 => (par(), prop_oneof![Just(Route::ByData), Just(Route::Both), Just(Route::Any)])
             .prop_map(|(parallel, route)| Op::Split { parallel, route }),
         1 => Just(Op::Partition),
@@ -255,7 +373,9 @@ fn op() -> impl Strategy<Value = Op> {
         2 => weights().prop_map(Op::Interleave),
         2 => Just(Op::Concat),
         1 => (1..=9usize, timeout).prop_map(|(size, timeout)| Op::Rebatch { size, timeout }),
-        1 => Just(Op::Init),
+        4 => prop::sample::select(&Each::ALL[..]).prop_map(Op::Each),
+        1 => Just(Op::Discard),
+        1 => Just(Op::Pair),
         3 => (par(), 1..=3u32, 1..=3u32).prop_map(|(parallel, a, b)| Op::Zip { parallel, pops: (a, b) }),
         2 => par().prop_map(|parallel| Op::Choose { parallel }),
         2 => par().prop_map(|parallel| Op::Merge { parallel }),
@@ -268,6 +388,9 @@ fn op() -> impl Strategy<Value = Op> {
         )
             .prop_map(|(entry, initial, body, parallel)| Op::Loop { entry, initial, body, parallel }),
         2 => (1..=9usize).prop_map(|in_flight| Op::Round { in_flight }),
+        2 => (1..=9usize).prop_map(|in_flight| Op::ForkJoin { in_flight }),
+        1 => (1..=9usize, prop::sample::select(vec![Each::Map, Each::ParMap, Each::ParFilterMap]))
+            .prop_map(|(most, each)| Op::InFlight { most, each }),
         1 => (1..=5usize).prop_map(Op::Batch),
         1 => (0..=20usize).prop_map(Op::Take),
         1 => Just(Op::Total),
@@ -287,10 +410,12 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn source() -> impl Strategy<Value = Source> {
     let items = prop_oneof![8 => 0..=60u64, 1 => 200..=600u64];
-    (items, any::<u64>(), prop::bool::weighted(0.1)).prop_map(|(items, salt, blocking)| Source {
+    let by = prop::sample::select(&[By::Kernel, By::Source, By::TrySource][..]);
+    (items, any::<u64>(), prop::bool::weighted(0.1), by).prop_map(|(items, salt, blocking, by)| Source {
         items,
         salt,
         blocking,
+        by,
     })
 }
 
@@ -300,10 +425,12 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         (prop::collection::vec(source(), 1..=MOST_SOURCES), prop::collection::vec(step(), 0..=9));
     let keys =
         prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1u64), Just(5), Just(u64::MAX)].prop_map(Some)];
-    (sources, steps, any::<bool>(), keys).prop_map(|(sources, steps, declare, keys)| Spec {
+    let sinks = 0..Sink::ALL.len();
+    (sources, steps, any::<bool>(), keys, sinks).prop_map(|(sources, steps, declare, keys, sinks)| Spec {
         sources,
         steps,
         declare,
         keys,
+        sinks,
     })
 }
