@@ -1,4 +1,4 @@
-//! No report names a paper or its system: a user who has read none must understand each line. Names of policies are the
+//! No report names a paper or its system: each line must be plain to a user that has read none. Names of policies are the
 //! user's words, and reports repeat the one that the user chose, as the policy of the run.
 
 use crate::support;

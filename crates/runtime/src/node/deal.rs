@@ -216,10 +216,16 @@ mod tests {
     /// if there is something, and ends between two rounds if it can.
     #[test]
     fn items_are_taken_as_one_by_one() {
+        // Under Miri fewer: firings that end within a round, after one and after several, and inputs without items.
+        let (mosts, seeds): (Vec<usize>, Vec<usize>) =
+            if cfg!(miri) { (vec![1, 4, 11], vec![0, 2, 4]) } else { ((1..12).collect(), (0..50).collect()) };
+        let (mosts, seeds) = (&mosts, &seeds);
+        let with = |position| {
+            mosts.iter().flat_map(move |most| seeds.iter().map(move |seed| (position, *most, *seed)))
+        };
+        let cases: Vec<_> = (0..9).flat_map(with).collect();
         for weights in [vec![1], vec![3], vec![1, 2, 1], vec![5, 1]] {
-            for (position, most, seed) in
-                (0..9).flat_map(|p| (1..12).flat_map(move |m| (0..50).map(move |s| (p, m, s))))
-            {
+            for (position, most, seed) in cases.iter().copied() {
                 let arrived: Vec<usize> = (0..weights.len()).map(|at| seed * (at + 3) % 11).collect();
                 let (mut one, mut all) = (Round::new(weights.clone()), Round::new(weights.clone()));
                 (0..position).for_each(|_| (one.advance(1), all.advance(1)).0);
@@ -236,12 +242,12 @@ mod tests {
                 }
                 let taken: usize = takes.iter().sum();
                 let last_end = ends.iter().rposition(|ends| *ends).map(|at| at + 1);
-                let what = format!("{weights:?} at {position}, {most} of {arrived:?}: {takes:?}");
-                assert_eq!(taken, last_end.unwrap_or(ends.len()), "{what}");
-                assert_eq!(takes, expected[taken], "{what}");
+                let what = || format!("{weights:?} at {position}, {most} of {arrived:?}: {takes:?}");
+                assert_eq!(taken, last_end.unwrap_or(ends.len()), "{}", what());
+                assert_eq!(takes, expected[taken], "{}", what());
                 let mut there = Round::new(weights.clone());
                 (0..position + taken).for_each(|_| there.advance(1));
-                assert_eq!((all.at, all.left), (there.at, there.left), "{what}");
+                assert_eq!((all.at, all.left), (there.at, there.left), "{}", what());
             }
         }
     }

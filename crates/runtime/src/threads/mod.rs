@@ -57,7 +57,7 @@
 mod affinity;
 pub(crate) mod cores;
 mod idle;
-#[cfg(test)]
+#[cfg(all(test, any(loom, not(miri))))]
 mod lend;
 mod name;
 pub(crate) mod per_process;
@@ -69,7 +69,7 @@ mod shares;
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
-#[cfg(test)]
+#[cfg(all(test, any(loom, not(miri))))]
 pub(crate) use lend::lend;
 pub(crate) use name::name_thread;
 #[cfg(not(loom))]

@@ -16,7 +16,7 @@
 //! generation is over, and ends with an error; a run or a loop in one of whose calls the thread forks does not.
 
 use std::ptr::null_mut;
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 

@@ -125,10 +125,11 @@ mod tests {
     /// Rounds and batches of items that own memory, also where the consumer of the batches panics in the middle.
     #[test]
     fn joined_items_are_dropped_once() {
+        let rounds = if cfg!(miri) { 6 } else { 10 };
         for panics in [false, true] {
             let (made, drops) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let graph = Graph::new();
-            let [few, many] = [10, 20].map(|count| {
+            let [few, many] = [rounds, 2 * rounds].map(|count| {
                 let (made, drops) = (&made, &drops);
                 graph.source((0..count).map(move |number| {
                     made.fetch_add(1, Ordering::Relaxed);
@@ -144,7 +145,7 @@ mod tests {
             let outcome = graph.run_with(&Options::new().threads(1).capacity(8));
             match outcome.map(|run| run.take(numbers).unwrap().concat()) {
                 Ok(numbers) => {
-                    let expected = (0..10).flat_map(|round| [round, 2 * round, 2 * round + 1]);
+                    let expected = (0..rounds).flat_map(|round| [round, 2 * round, 2 * round + 1]);
                     assert!(!panics && numbers.into_iter().eq(expected));
                 }
                 Err(_) => assert!(panics),
