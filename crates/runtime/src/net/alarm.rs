@@ -47,7 +47,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// The time without an alarm after which the thread ends.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 1 } else { 5000 });
 
 /// All alarms that are set.
 #[derive(Default)]
@@ -207,6 +207,21 @@ mod tests {
     use std::sync::Arc;
     use thalweg_graph::NodeId;
 
+    /// Waits at its drop, after that of a test's alarm, until the thread has ended: Miri must find no thread alive at exit.
+    struct ThreadEnds;
+
+    impl Drop for ThreadEnds {
+        fn drop(&mut self) {
+            if cfg!(miri) {
+                // It may wait for the time of an alarm that is off.
+                ALARMS.get().changed.notify_one();
+                while lock(&ALARMS.get().queue).has_thread {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+    }
+
     fn is_set(alarm: &Alarm) -> bool {
         alarm.entry.is_some_and(|entry| lock(&ALARMS.get().queue).set.contains_key(&entry))
     }
@@ -218,6 +233,7 @@ mod tests {
 
     #[test]
     fn an_alarm_goes_off_at_its_time_and_once() {
+        let _thread_ends = ThreadEnds;
         let (signals, mut alarm) = alarm();
         let at = Instant::now() + Duration::from_millis(20);
         assert!(alarm.set(at) && is_set(&alarm) && !signals.injector.any());
@@ -230,6 +246,7 @@ mod tests {
 
     #[test]
     fn an_earlier_alarm_stays_and_a_later_one_is_replaced() {
+        let _thread_ends = ThreadEnds;
         let (_signals, mut alarm) = alarm();
         let hour = Instant::now() + Duration::from_secs(3600);
         assert!(alarm.set(hour));
@@ -243,6 +260,7 @@ mod tests {
     /// The run does not outlive its nodes until the time has come.
     #[test]
     fn a_dropped_alarm_is_off() {
+        let _thread_ends = ThreadEnds;
         let (signals, mut alarm) = alarm();
         assert!(alarm.set(Instant::now() + Duration::from_secs(3600)));
         let entry = alarm.entry.expect("set");
