@@ -1,6 +1,7 @@
 //! Dilated time: the schedule of many workers on few cores.
 #![cfg(unix)]
 
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use thalweg::prelude::*;
 use thalweg::{Error, Report};
@@ -79,6 +80,43 @@ fn sleeps_end_when_the_run_stops() {
     let error = run(&dilated(4, 1_000_000).deadline(Duration::from_millis(50))).unwrap_err();
     assert!(matches!(error, Error::Deadline(_)), "{error}");
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// The time from a cancel, while the only firing of a stage sleeps for some hundred seconds, to the end of the run.
+fn time_of_cancel(
+    stage: impl FnOnce(Stream<'static, u64>, mpsc::Sender<()>) -> Stream<'static, u64>,
+) -> Duration {
+    let (computed, has_computed) = mpsc::channel();
+    let output = stage(thalweg::from_iter(0..1), computed).collect();
+    // The source's claims are dilated too: with this scale they last less than a second.
+    let prepared = output.prepare(&dilated(2, 10_000)).unwrap();
+    let handle = prepared.handle();
+    let run = std::thread::spawn(move || prepared.run());
+    has_computed.recv_timeout(Duration::from_secs(60)).expect("a firing");
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!run.is_finished(), "its claim sleeps");
+    let start = Instant::now();
+    handle.cancel();
+    let failed = run.join().expect("no panic").expect_err("cancelled");
+    assert!(matches!(Error::from(failed), Error::Cancelled));
+    start.elapsed()
+}
+
+/// Computes for some hundredth of a second, and says so.
+fn compute(item: u64, computed: &mpsc::Sender<()>) -> u64 {
+    let sum = (0..200).fold(item, |sum, _| work(sum));
+    computed.send(()).expect("the test waits for it");
+    sum
+}
+
+#[test]
+fn a_cancel_ends_sleeps() {
+    let sequential = || time_of_cancel(|items, computed| items.map(move |item| compute(item, &computed)));
+    let parallel = || time_of_cancel(|items, computed| items.par_map(move |item| compute(item, &computed)));
+    for _ in 0..3 {
+        let times = [sequential(), parallel()];
+        assert!(times.iter().all(|time| *time < Duration::from_secs(1)), "{times:?}");
+    }
 }
 
 #[test]

@@ -170,6 +170,37 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_the_clock_is_no_time_of_the_claim() {
+        let (scale, clock) = (20, Duration::from_millis(10));
+        let mut dilation = Dilation::new(scale);
+        // Long beside what the test computes beyond the claims.
+        dilation.clock = clock;
+        let mut claim = |time: Duration| {
+            let (before, from) = (dilation.totals.claims, thread_time());
+            dilation.begin();
+            compute(time);
+            dilation.end(|| true);
+            (dilation.totals.claims - before, thread_time() - from)
+        };
+        assert_eq!(claim(Duration::ZERO).0, Duration::ZERO, "shorter than the clock's own time");
+        let time = Duration::from_millis(30);
+        let (length, most) = claim(time);
+        assert!(length >= (time - clock) * scale && length <= (most - clock) * scale, "{length:?} {most:?}");
+    }
+
+    /// Other systems may count microseconds, in which a call takes no time.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_time_of_the_clock_is_that_of_a_call() {
+        let from = thread_time();
+        (0..1000).for_each(|_| _ = thread_time());
+        let each = (thread_time() - from) / 1000;
+        // The least of some calls is less than the mean, which has interrupts in it.
+        let clock = Dilation::new(20).clock;
+        assert!(clock > each / 10 && clock < each * 3, "{clock:?}, a call takes {each:?}");
+    }
+
+    #[test]
     fn a_stopped_run_ends_sleeps() {
         let mut dilation = Dilation::new(100_000);
         let from = Instant::now();
