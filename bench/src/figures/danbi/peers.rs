@@ -76,7 +76,8 @@ fn sort(session: &mut Session, threads: usize) {
         let sorted = merge_sort::graph(keys, &parameters).run_with(&options);
         sorted.map(|sorted| sorted.into_value()).map_err(|error| error.to_string())
     };
-    let (rayon, piece) = (Rayon::new(threads), parameters.piece);
+    // Halves of halves down to pieces as long as ours: with shorter ones the peers would have one level more.
+    let (rayon, piece) = (Rayon::new(threads), parameters.keys_of_piece(keys.len()));
     let mut contestants = vec![
         contestant("ours", Role::Ours, ours, sum_of_keys, expected),
         contestant("rayon-join", Role::Peer, || Ok(rayon.sort(keys, piece)), sum_of_keys, expected),
