@@ -182,28 +182,36 @@ impl Item {
 /// relies on a word without its bit passes: this takes two helpers that close and one that asks.
 #[test]
 fn loom_arena_is_open_while_work_is_visible() {
-    check(|| {
-        let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
-        let member = thread::spawn({
-            let arena = arena.clone();
-            move || arena.help(1, 0, Recall::NEVER, |_, _, call| call())
-        });
-        let member = Cell::new(Some(member));
-        arena.run(
-            Lending { part: &|_, _| item.take(), more: &|| item.is_visible(), ancestors: 0, most: 1 },
-            || {},
-            |_, job| {
-                let Some(member) = member.take() else { return item.take() };
-                item.show(&arena, job);
-                member.join().unwrap();
-                assert!(!item.is_visible() || arena.any());
-                item.take();
-            },
-            |_| false,
-        );
-        assert!(*lock(&item.is_taken), "taken");
-        assert!(!arena.any(), "any");
+    check(|| is_open_while_work_is_visible(false));
+}
+
+/// As above, while a run recalls the member: it leaves though it sees the work.
+#[test]
+fn loom_arena_is_open_after_a_helper_was_recalled() {
+    check(|| is_open_while_work_is_visible(true));
+}
+
+fn is_open_while_work_is_visible(is_recalled: bool) {
+    let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
+    let member = thread::spawn({
+        let arena = arena.clone();
+        move || arena.help(1, 0, Recall::by(&|| is_recalled), |_, _, call| call())
     });
+    let member = Cell::new(Some(member));
+    arena.run(
+        Lending { part: &|_, _| item.take(), more: &|| item.is_visible(), ancestors: 0, most: 1 },
+        || {},
+        |_, job| {
+            let Some(member) = member.take() else { return item.take() };
+            item.show(&arena, job);
+            member.join().unwrap();
+            assert!(!item.is_visible() || arena.any());
+            item.take();
+        },
+        |_| false,
+    );
+    assert!(*lock(&item.is_taken), "taken");
+    assert!(!arena.any(), "any");
 }
 
 /// The caller has found no work, and waits, while a helper makes some visible and waits until another thread has taken it.

@@ -47,19 +47,13 @@
 //! changes of one word are totally ordered. A subtraction before that of the flag is seen by the read; one after it sees
 //! the flag, and its thread takes the lock, so it notifies when the caller waits or will not wait any more.
 //!
-//! A slot's bit in `open` is cleared only by threads that keep the slot from becoming free: its caller and its helpers. So
-//! the bit of a later job stays. A thread sets the bit before it opens the word, and the thread that closes the word clears
-//! the bit. So a bit that is set while no thread is in [`Arena::run`]'s beginning, in `ask` or in `close` means an open job:
-//! members do not look in vain.
-//!
 //! *Of a caller that waits for work.* `ask` reads `WAITED` by the read-modify-write that sets `OPEN`, and then notifies under
 //! the lock as above.
 //!
 //! *Of a job's work.* A call returns just as another one makes work visible, so no member is there and the job is closed.
 //! One side closes the job, fences, and then checks for work ([`Lent::more`]); the other makes the work visible, fences,
 //! and then opens the job if it is closed (`ask`). If `ask` finds the job open, the close comes later, and the check sees
-//! the work: that thread opens the job and calls its part again. A close and an `ask` at once may leave a word that is open
-//! and a bit that is not; the thread that has closed then sees the work too, and its own `ask` sets the bit.
+//! the work: that thread opens the job and calls its part again.
 //!
 //! Of several threads whose calls return, the one whose read-modify-write closes the job clears the bit and fences. The
 //! others rely on it: work that another thread makes visible later finds the job closed, so that thread's `ask` opens it. They
@@ -68,6 +62,27 @@
 //! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, opens the slot, fences, and then calls `opened`, which
 //! wakes sleeping members; `ask` does the same. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`,
 //! [`super::pool`]). So one of the two sees the other.
+//!
+//! # The bit of a slot
+//!
+//! A slot's bit in `open` says whether a member may join: the word has `OPEN`, and the job is not full. Members that look for jobs
+//! read the bits alone, so a bit that is missing hides a job from all members but those in it, and one that is left over lets
+//! members look in vain.
+//!
+//! Bit and word are changed one after the other, and several threads may do so at once: one closes the job, another opens it
+//! again and sets the bit, and the first one clears the bit. So each thread that has changed either fences, reads the word and then
+//! the bit, and writes the bit if it differs, until it finds both in agreement ([`Arena::agree`]). If a thread misses the change of a word, it has
+//! fenced before the thread that changed it, which then sees its bit. So when all are done, the bit agrees with the word.
+//!
+//! A helper that has left an open job does so too, if the job was full: it reads the slot when the caller may have freed it, and
+//! another job may be in it. The bit is then made to agree with the word of that one, as its own threads do.
+//!
+//! `ask` does not change a job that is open and full. It relies on a helper that closes the job later, or on one that is about to
+//! leave: that one looks for jobs again.
+//!
+//! *The race.* A helper closes the job, the caller asks for members, and the helper clears the bit. The helper sees the work, and
+//! relies on itself, since it makes the job full; but its run recalls it. Without its last look at the word, the job was open, and no
+//! member found it.
 //!
 //! # Why no thread waits for ever
 //!
@@ -164,9 +179,7 @@ impl Arena {
     fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>, recall: Recall<'_>) {
         loop {
             part();
-            if self.close(at) {
-                fence(Ordering::SeqCst); // pairs with the first fence of `ask`
-            }
+            self.close(at);
             if !more() {
                 return;
             }
@@ -182,7 +195,7 @@ impl Arena {
     pub(crate) fn ask(&self, job: Slots) -> bool {
         let at = job.trailing_zeros() as usize;
         let Some(slot) = self.slots().get(at) else { return false };
-        fence(Ordering::SeqCst); // pairs with the fence of `calls`
+        fence(Ordering::SeqCst); // pairs with the fence of `close`
         let word = slot.word.load(Ordering::Relaxed);
         if word & OPEN != 0 && (is_full(word) || self.open.load(Ordering::Relaxed) & job != 0) {
             return false;
@@ -193,7 +206,7 @@ impl Arena {
         if before & WAITED != 0 {
             slot.notify();
         }
-        fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
+        self.agree(at); // its fence pairs with that of a member that announces sleep
         true
     }
 
@@ -211,7 +224,7 @@ impl Arena {
         // Before a member can join: one that has looked at the slot earlier may join, and close, at once.
         self.open.fetch_or(bit(at), Ordering::Relaxed);
         self.slots()[at].word.store(TAKEN | OPEN | (limit * LIMIT), Ordering::Release);
-        fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
+        self.agree(at); // its fence pairs with that of a member that announces sleep
         Some(Open { arena: self, at, panic: lent.panic, closed: false })
     }
 
@@ -243,20 +256,41 @@ impl Arena {
         true
     }
 
-    /// Closes a job: no member joins. Called by its caller or by a helper. False if another thread has closed it.
-    fn close(&self, at: usize) -> bool {
+    /// Closes a job: no member joins. Called by its caller or by a helper. Fences, unless another thread has closed the job.
+    fn close(&self, at: usize) {
         let word = &self.slots()[at].word;
         // A load first, since another thread often has closed the job. It reads no older value than that of this job: this
         // thread has seen the slot open.
         // Acquire: a thread that has opened the job again has set the bit before, and it is cleared here.
         let is_open = |word: usize| word & OPEN != 0;
-        if !is_open(word.load(Ordering::Relaxed)) || !is_open(word.fetch_and(!OPEN, Ordering::Acquire)) {
-            return false;
+        if is_open(word.load(Ordering::Relaxed)) && is_open(word.fetch_and(!OPEN, Ordering::Acquire)) {
+            self.hide(at); // its fence pairs with the first one of `ask`
         }
+    }
+
+    /// Clears the bit of a slot whose word this thread has changed so that no member may join.
+    fn hide(&self, at: usize) {
         if self.open.load(Ordering::Relaxed) & bit(at) != 0 {
             self.open.fetch_and(!bit(at), Ordering::Relaxed);
         }
-        true
+        self.agree(at);
+    }
+
+    /// Lets the bit of a slot say whether a member may join by the slot's word. Called after each change by which this begins or
+    /// ends, and after each write of the bit: see "The bit of a slot". Fences.
+    fn agree(&self, at: usize) {
+        loop {
+            fence(Ordering::SeqCst); // pairs with itself
+            let word = self.slots()[at].word.load(Ordering::Relaxed);
+            let may_join = word & OPEN != 0 && !is_full(word);
+            if may_join == (self.open.load(Ordering::Relaxed) & bit(at) != 0) {
+                return;
+            }
+            match may_join {
+                true => self.open.fetch_or(bit(at), Ordering::Relaxed),
+                false => self.open.fetch_and(!bit(at), Ordering::Relaxed),
+            };
+        }
     }
 
     fn join(&self, within: Slots) -> Option<Joined<'_>> {
@@ -272,14 +306,13 @@ impl Arena {
             let Some(word) = slot.join() else { continue };
             // SAFETY: this thread has joined, so nothing writes the cell until it leaves.
             let lent = slot.job.with_mut(|job| unsafe { *job });
-            let joined = Joined { slot, at, lent: lent.expect("an open slot has a job") };
+            let joined = Joined { arena: self, at, lent: lent.expect("an open slot has a job") };
             // Another job may have become open in the slot since the hint was read. The drop leaves it.
             if !is_wanted(joined.lent.ancestors) {
                 continue;
             }
             if is_full(word + HELPER) {
-                // This thread is the last one that may join: others need not look.
-                self.open.fetch_and(!bit(at), Ordering::Relaxed);
+                self.hide(at); // This thread is the last one that may join: others need not look.
             }
             return Some(joined);
         }
@@ -289,7 +322,7 @@ impl Arena {
 
 /// A job that this thread has joined.
 struct Joined<'a> {
-    slot: &'a Slot,
+    arena: &'a Arena,
     at: usize,
     lent: Lent,
 }
@@ -297,9 +330,13 @@ struct Joined<'a> {
 impl Drop for Joined<'_> {
     fn drop(&mut self) {
         // Release: the caller's next write of the cell, and its return, follow what this thread has done.
-        let before = self.slot.word.fetch_sub(HELPER, Ordering::Release);
+        let slot = &self.arena.slots()[self.at];
+        let before = slot.word.fetch_sub(HELPER, Ordering::Release);
         if before & WAITED != 0 && before % LIMIT / HELPER == 1 {
-            self.slot.notify();
+            slot.notify();
+        }
+        if before & OPEN != 0 && is_full(before) {
+            self.arena.agree(self.at);
         }
     }
 }
