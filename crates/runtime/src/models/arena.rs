@@ -186,6 +186,8 @@ fn loom_arena_is_open_while_work_is_visible() {
 }
 
 /// As above, while a run recalls the member: it leaves though it sees the work.
+///
+/// Mutation that fails: a helper that leaves without [`Arena::agree`].
 #[test]
 fn loom_arena_is_open_after_a_helper_was_recalled() {
     check(|| is_open_while_work_is_visible(true));
@@ -212,6 +214,71 @@ fn is_open_while_work_is_visible(is_recalled: bool) {
     );
     assert!(*lock(&item.is_taken), "taken");
     assert!(!arena.any(), "any");
+}
+
+/// One member leaves work when it is recalled, while another one joins, is the last that may, and stays. The job has room again, so
+/// a member that looks for jobs finds it.
+///
+/// Mutation that fails: `hide` without [`Arena::agree`].
+#[test]
+fn loom_arena_has_room_after_a_helper_was_recalled() {
+    check(|| {
+        let (arena, gate) = (Arc::new(Arena::default()), Arc::new(Gate::default()));
+        let help = |member| {
+            let arena = arena.clone();
+            thread::spawn(move || arena.help(member, 0, Recall::by(&|| member == 1), |_, _, call| call()))
+        };
+        let members = Cell::new(Some((help(1), help(2))));
+        let part = |member, _: Recall<'_>| {
+            if member == 2 {
+                gate.wait();
+            }
+        };
+        arena.run(
+            Lending { part: &part, more: &|| !gate.is_open(), ancestors: 0, most: 2 },
+            || {},
+            |_, _| {
+                let Some((recalled, stays)) = members.take() else { return };
+                recalled.join().unwrap();
+                assert!(!gate.is_reached() || arena.any());
+                gate.open();
+                stays.join().unwrap();
+            },
+            |_| false,
+        );
+        assert!(!arena.any());
+    });
+}
+
+/// Where a call waits until the caller opens it.
+#[derive(Default)]
+struct Gate {
+    /// Whether a call has come, and whether the gate is open.
+    state: Mutex<(bool, bool)>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn wait(&self) {
+        let mut state = lock(&self.state);
+        state.0 = true;
+        while !state.1 {
+            state = self.opened.wait(state).unwrap();
+        }
+    }
+
+    fn open(&self) {
+        lock(&self.state).1 = true;
+        self.opened.notify_one();
+    }
+
+    fn is_reached(&self) -> bool {
+        lock(&self.state).0
+    }
+
+    fn is_open(&self) -> bool {
+        lock(&self.state).1
+    }
 }
 
 /// The caller has found no work, and waits, while a helper makes some visible and waits until another thread has taken it.

@@ -305,7 +305,7 @@ impl Arena {
             }
             let Some(word) = slot.join() else { continue };
             // SAFETY: this thread has joined, so nothing writes the cell until it leaves.
-            let lent = slot.job.with_mut(|job| unsafe { *job });
+            let lent = slot.job.with(|job| unsafe { *job });
             let joined = Joined { arena: self, at, lent: lent.expect("an open slot has a job") };
             // Another job may have become open in the slot since the hint was read. The drop leaves it.
             if !is_wanted(joined.lent.ancestors) {
