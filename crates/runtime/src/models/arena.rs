@@ -187,7 +187,7 @@ fn loom_arena_is_open_while_work_is_visible() {
 
 /// As above, while a run recalls the member: it leaves though it sees the work.
 ///
-/// Mutation that fails: a helper that leaves without [`Arena::agree`].
+/// Mutation that fails: no [`Arena::agree`], neither in `hide` nor when the helper leaves.
 #[test]
 fn loom_arena_is_open_after_a_helper_was_recalled() {
     check(|| is_open_while_work_is_visible(true));
@@ -219,7 +219,7 @@ fn is_open_while_work_is_visible(is_recalled: bool) {
 /// One member leaves work when it is recalled, while another one joins, is the last that may, and stays. The job has room again, so
 /// a member that looks for jobs finds it.
 ///
-/// Mutation that fails: `hide` without [`Arena::agree`].
+/// Mutation that fails: a helper that leaves without [`Arena::agree`]. `ask` or `open` without it passes: this takes more threads.
 #[test]
 fn loom_arena_has_room_after_a_helper_was_recalled() {
     check(|| {
@@ -330,7 +330,7 @@ fn loom_arena_calls_its_caller_again() {
 
 /// A run recalls a helper, which leaves work, with or without another one that comes. The caller does what is left.
 ///
-/// Mutation that fails: a caller that frees its slot without helpers though it is open.
+/// Mutations that fail: a caller that frees its slot without helpers though it is open; `hide` without [`Arena::agree`].
 #[test]
 fn loom_arena_helper_leaves_work_when_it_is_recalled() {
     check(|| {
