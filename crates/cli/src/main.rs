@@ -23,6 +23,8 @@ mod engine;
 mod footer;
 mod interrupt;
 mod kpn;
+#[cfg(feature = "cluster")]
+mod launch;
 mod life;
 mod machine;
 mod manual;
@@ -78,6 +80,8 @@ enum Verb {
     Build(streamit::Build),
     Show(show::Show),
     Machine(machine::Machine),
+    #[cfg(feature = "cluster")]
+    Launch(launch::Launch),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(manual::Man),
@@ -122,6 +126,8 @@ fn main() -> ExitCode {
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
         Verb::Machine(machine) => machine.run(&interrupt),
+        #[cfg(feature = "cluster")]
+        Verb::Launch(launch) => launch.run(&interrupt),
         Verb::Demo(demo) => demo.run(&interrupt),
         Verb::Completions(completions) => completions.run(Command::described()),
         Verb::Man(man) => man.run(Command::described(), &interrupt),

@@ -17,6 +17,7 @@ mod help;
 mod interrupt;
 mod kills;
 mod kpn;
+mod launch;
 mod life;
 mod machine;
 mod manual;

@@ -67,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("thalweg-compile-fail", &["thalweg"]),
     ("thalweg-logs", &["thalweg"]),
+    ("thalweg-cluster", &["thalweg"]),
     ("thalweg-align", &["thalweg", "thalweg-inputs"]),
     ("thalweg-dedup", &["thalweg", "thalweg-files"]),
     ("thalweg-kpn", &["thalweg"]),
@@ -91,6 +92,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "thalweg-cli",
         &[
             "thalweg",
+            "thalweg-cluster",
             "thalweg-dedup",
             "thalweg-kpn",
             "thalweg-wordcount",

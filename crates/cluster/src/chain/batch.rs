@@ -1,0 +1,103 @@
+//! A batch on its way through the stages of a process.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::ticket::Ticket;
+
+/// An error of a user's function.
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// What is left to do for a batch: it reads nothing, and runs on any thread.
+type Work<'env, T> = Box<dyn FnOnce(&mut Stage) -> Result<Vec<T>, Cause> + Send + 'env>;
+
+/// What a stage does with the items of a batch.
+pub(crate) type Function<'env, T, U> = Arc<dyn Fn(Vec<T>) -> Result<Vec<U>, Cause> + Send + Sync + 'env>;
+
+/// A batch whose stages have not run.
+pub(crate) struct Batch<'env, T> {
+    pub ticket: Ticket,
+    /// The batch is the last of its part.
+    pub last: bool,
+    work: Work<'env, T>,
+}
+
+/// The name of a stage, which may change while the chain is built.
+pub(crate) type Name = Arc<Mutex<String>>;
+
+/// The stage that runs, for messages.
+#[derive(Default)]
+pub(crate) struct Stage(Option<Name>);
+
+impl Stage {
+    pub fn enter(&mut self, name: &Name) {
+        self.0 = Some(name.clone());
+    }
+
+    fn name(&self) -> String {
+        let Some(name) = &self.0 else { return "source".to_owned() };
+        name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A stage failed with a batch.
+pub(crate) struct Failure {
+    pub stage: String,
+    pub ticket: Ticket,
+    pub text: String,
+    pub cause: Option<Cause>,
+}
+
+impl<'env, T: 'env> Batch<'env, T> {
+    pub fn new(
+        ticket: Ticket,
+        last: bool,
+        work: impl FnOnce() -> Result<Vec<T>, Cause> + Send + 'env,
+    ) -> Self {
+        Batch { ticket, last, work: Box::new(move |_| work()) }
+    }
+
+    /// Adds a stage.
+    pub fn then<U: 'env>(self, name: Name, stage: Function<'env, T, U>) -> Batch<'env, U> {
+        let work = self.work;
+        let work = move |at: &mut Stage| {
+            let items = work(at)?;
+            at.enter(&name);
+            stage(items)
+        };
+        Batch { ticket: self.ticket, last: self.last, work: Box::new(work) }
+    }
+
+    /// Runs all stages.
+    pub fn run(self) -> Result<Vec<T>, Failure> {
+        let mut stage = Stage::default();
+        let ran = catch_unwind(AssertUnwindSafe(|| (self.work)(&mut stage)));
+        let (text, cause) = match ran {
+            Ok(Ok(items)) => return Ok(items),
+            Ok(Err(cause)) => (format!("failed: {cause}"), Some(cause)),
+            Err(panic) => (format!("panicked: {}", message(&*panic)), None),
+        };
+        Err(Failure { stage: stage.name(), ticket: self.ticket, text, cause })
+    }
+}
+
+/// What a panic says.
+pub(crate) fn message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stage {}, {}: {}", self.stage, self.ticket, self.text)
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Failure {}

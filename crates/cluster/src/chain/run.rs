@@ -1,0 +1,169 @@
+//! Runs this process's share of a chain.
+
+use std::sync::{Arc, PoisonError};
+use std::thread;
+
+use thalweg::{Error as EngineError, Handle, Options, Output, Prepared};
+
+use super::batch::Failure;
+use super::plan::Plan;
+use crate::cluster::Cluster;
+use crate::dataflow::{self, Flow};
+use crate::ending::Ending;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::mesh::{self, Limits, Mesh, OwnPulse, Seats, Wire};
+use crate::watch::Watch;
+
+/// Runs the chain, and returns its result in process 0.
+pub(super) fn run<'env, R>(
+    plan: Plan<'env>,
+    output: Output<'env, R>,
+    options: &Options,
+) -> Result<Option<R>, Error> {
+    let Plan { cluster, graph, flow, stages, sink, ending, watch, shape, .. } = plan;
+    let me = cluster.process();
+    let explain = |error| explain(&cluster, error);
+    let stage_run = graph.prepare(options).map_err(explain)?;
+    // What is behind the sink is prepared in every process, for equal errors, and run in one.
+    let sink_run = output.prepare(options).map_err(explain)?;
+    let (mesh, wires) = meet(&cluster, &shape, own_pulse(&flow, watch), &ending)?;
+
+    if let Err(text) = share(&cluster, mesh.as_deref()) {
+        ending.fail(Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me])));
+    }
+    stop_waiting(&flow, &ending);
+    stop_engine(stage_run.handle(), &stages, &ending);
+    let stages_made = flow.stations.iter().map(|station| &station.outbox);
+    let outboxes: Vec<_> = stages_made.chain([&flow.source]).cloned().collect();
+    let mut value = None;
+    match dataflow::start(flow, me, wires, mesh.clone(), ending.clone()) {
+        Err(error) => ending.fail(error),
+        Ok(running) => {
+            thread::scope(|scope| {
+                if let Some((inbox, engine)) = sink.filter(|_| me == 0) {
+                    stop_engine(sink_run.handle(), &engine, &ending);
+                    let stages = scope.spawn(|| run_stages(stage_run, &cluster, &ending));
+                    match sink_run.run() {
+                        Ok(run) => value = Some(run.into_value()),
+                        Err(failed) => ending.fail(explain(failed.into())),
+                    }
+                    if !inbox.is_complete() {
+                        ending.enough();
+                    }
+                    _ = stages.join();
+                } else {
+                    run_stages(stage_run, &cluster, &ending);
+                }
+            });
+            // Nothing comes of any stage.
+            outboxes.iter().for_each(|outbox| outbox.close());
+            if !running.join() {
+                let text = format!("process {me}: a thread of the dataflow panicked: please report this");
+                ending.fail(Error::of(me, text));
+            }
+        }
+    }
+    if let Some(mesh) = mesh {
+        mesh.finish();
+    }
+    match ending.take() {
+        Some(error) => Err(error),
+        None => Ok(value),
+    }
+}
+
+/// Runs the stages of this process to their end.
+fn run_stages(prepared: Prepared<'_>, cluster: &Cluster, ending: &Ending) {
+    if let Err(failed) = prepared.run() {
+        ending.fail(explain(cluster, failed.into()));
+    }
+}
+
+/// Makes the shared values in process 0, and sends them to the others.
+fn share(cluster: &Cluster, mesh: Option<&Mesh>) -> Result<(), String> {
+    let slots = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if cluster.process() > 0 {
+        let values = mesh.map_or(Vec::new(), |mesh| mesh.shared(slots.len()));
+        return slots.iter().zip(values).try_for_each(|(slot, bytes)| slot.decode(&bytes));
+    }
+    for slot in slots {
+        slot.make()?;
+        if let Some(mesh) = mesh {
+            let bytes = slot.encode()?;
+            if u32::try_from(bytes.len()).is_err() {
+                return Err("a shared value has 4 GiB or more".to_owned());
+            }
+            mesh.share(&bytes);
+        }
+    }
+    Ok(())
+}
+
+/// Lets the early end of the run end that of a graph.
+fn stop_engine(run: Handle, engine: &Engine, ending: &Ending) {
+    engine.begin(run.clone());
+    ending.on_stop(move |_| run.cancel());
+}
+
+type Met = (Option<Arc<Mesh>>, Vec<Option<Wire>>);
+
+/// Connects this process to all others, if there are any.
+fn meet(cluster: &Cluster, shape: &str, own_pulse: OwnPulse, ending: &Arc<Ending>) -> Result<Met, Error> {
+    if cluster.processes() == 1 {
+        return Ok((None, vec![None]));
+    }
+    let settings = &cluster.settings;
+    let seats = Seats {
+        addresses: cluster.addresses(),
+        listener: settings.listener.as_deref(),
+        patience: settings.patience,
+        limits: Limits { silence: settings.silence, stall: settings.stall },
+    };
+    let (mesh, wires) = mesh::connect(seats, &cluster.identity(shape), own_pulse, ending)?;
+    Ok((Some(mesh), wires))
+}
+
+/// Lets the early end of the run wake each stage that waits for pieces or for room.
+fn stop_waiting(flow: &Flow, ending: &Ending) {
+    let window = flow.window.clone();
+    let inboxes: Vec<_> = flow.stations.iter().filter_map(|station| station.inbox.clone()).collect();
+    let stop = move || {
+        window.stop();
+        inboxes.iter().for_each(|inbox| inbox.stop());
+    };
+    ending.on_enough(stop.clone());
+    ending.on_stop(move |_| stop());
+}
+
+/// What this process tells of itself.
+fn own_pulse(flow: &Flow, watch: Arc<Watch>) -> OwnPulse {
+    let window = flow.window.clone();
+    let inboxes: Vec<_> = flow.stations.iter().filter_map(|station| station.inbox.clone()).collect();
+    Box::new(move || {
+        let source = window.waits().map(|ticket| format!("source waits with {ticket}"));
+        let stages = inboxes.iter().filter_map(|inbox| inbox.wants());
+        let stages = stages.map(|(name, ticket)| format!("{name} waits for {ticket}"));
+        watch.pulse(source.into_iter().chain(stages).collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// An error of the engine as one of the run: it names the process, and the stage and batch of a user's function.
+fn explain(cluster: &Cluster, error: EngineError) -> Error {
+    let me = cluster.process();
+    let of = format!("process {me} ({})", cluster.addresses()[me]);
+    let help = error.help();
+    let (text, cause) = match error {
+        EngineError::Node { node, cause } => match cause.downcast::<Failure>() {
+            Ok(failure) => (failure.to_string(), failure.cause),
+            Err(cause) => (format!("stage {node}: failed: {cause}"), Some(cause)),
+        },
+        EngineError::Panic { node, message } => (format!("stage {node}: panicked: {message}"), None),
+        other => (other.to_string(), None),
+    };
+    let error = Error::of(me, format!("{of}, {text}")).with_source(cause);
+    match help {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}

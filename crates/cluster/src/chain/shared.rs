@@ -1,0 +1,98 @@
+//! Values that process 0 makes and all processes read.
+
+use std::any::type_name;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::batch::message;
+use crate::cluster::Cluster;
+
+/// A value that process 0 makes and all processes read: see [`Cluster::shared`].
+pub struct Shared<T>(Arc<OnceLock<T>>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Shared<T> {
+        Shared(self.0.clone())
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    /// # Panics
+    /// No run of its cluster has begun.
+    fn deref(&self) -> &T {
+        self.0.get().unwrap_or_else(|| panic!("a shared {} is read before its run", type_name::<T>()))
+    }
+}
+
+impl Cluster {
+    /// A value that a function makes in process 0, when the first run begins that this cluster or a clone makes from now on. It
+    /// is sent to each other process once, and functions of chains read it.
+    ///
+    /// ```
+    /// use thalweg_cluster::Cluster;
+    ///
+    /// let cluster = Cluster::alone();
+    /// let names = cluster.shared(|| vec!["zero".to_owned(), "one".to_owned()]);
+    /// let named = cluster.from_parts(2, |part| [part]).par_map(move |n| names[n].clone()).collect().run()?;
+    /// assert_eq!(named.unwrap(), ["zero", "one"]);
+    /// # Ok::<(), thalweg_cluster::Error>(())
+    /// ```
+    pub fn shared<T>(&self, make: impl FnOnce() -> T + Send + 'static) -> Shared<T>
+    where
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        let value = Arc::new(OnceLock::new());
+        let slot = Slot { value: value.clone(), make: Mutex::new(Some(Box::new(make))) };
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(slot));
+        Shared(value)
+    }
+}
+
+struct Slot<T> {
+    value: Arc<OnceLock<T>>,
+    make: Mutex<Option<Box<dyn FnOnce() -> T + Send>>>,
+}
+
+/// A shared value of any type, before and in a run.
+pub(crate) trait AnyShared: Send + Sync {
+    /// Makes the value, unless it exists.
+    fn make(&self) -> Result<(), String>;
+
+    /// Its encoding.
+    fn encode(&self) -> Result<Vec<u8>, String>;
+
+    /// Takes the value that process 0 has sent.
+    fn decode(&self, bytes: &[u8]) -> Result<(), String>;
+}
+
+impl<T: Serialize + DeserializeOwned + Send + Sync> AnyShared for Slot<T> {
+    fn make(&self) -> Result<(), String> {
+        let make = self.make.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(make) = make else { return Ok(()) };
+        let made = catch_unwind(AssertUnwindSafe(make));
+        let value = made.map_err(|panic| format!("a shared value: panicked: {}", message(&*panic)))?;
+        _ = self.value.set(value);
+        Ok(())
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, String> {
+        postcard::to_stdvec(&self.value.get())
+            .map_err(|_| format!("a shared {} cannot be encoded", type_name::<T>()))
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<(), String> {
+        match postcard::from_bytes::<Option<T>>(bytes) {
+            Ok(Some(value)) => {
+                _ = self.value.set(value);
+                Ok(())
+            }
+            _ => Err(format!("a shared {} cannot be decoded", type_name::<T>())),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The processes of a run, and its settings.
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::chain::AnyShared;
+use crate::error::Error;
+use crate::mesh::{Identity, key_of};
+
+/// The processes that a chain runs on, and which of them this is.
+///
+/// Each process runs the same program: it builds the same chains from the same arguments, and each chain is run by all
+/// of them.
+///
+/// ```
+/// use thalweg_cluster::Cluster;
+///
+/// let cluster = Cluster::alone(); // one process, no socket
+/// assert_eq!((cluster.process(), cluster.processes()), (0, 1));
+/// ```
+#[derive(Clone)]
+pub struct Cluster {
+    addresses: Vec<String>,
+    process: usize,
+    pub(crate) settings: Settings,
+    pub(crate) shared: Arc<Mutex<Vec<Arc<dyn AnyShared>>>>,
+}
+
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster")
+            .field("addresses", &self.addresses)
+            .field("process", &self.process)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Batches between source and sink, of all processes together.
+    pub window: Option<usize>,
+    /// Batches of an epoch.
+    pub epoch: Option<u32>,
+    /// Items of a batch.
+    pub batch: usize,
+    pub patience: Duration,
+    pub silence: Duration,
+    pub stall: Duration,
+    /// Bytes between source and sink, of all processes together.
+    pub budget: Option<usize>,
+    pub listener: Option<Arc<TcpListener>>,
+    secret: Vec<u8>,
+    job: String,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            window: None,
+            epoch: None,
+            batch: 1024,
+            patience: Duration::from_secs(30),
+            silence: Duration::from_secs(5),
+            stall: Duration::from_secs(10),
+            budget: None,
+            listener: None,
+            secret: Vec::new(),
+            job: String::new(),
+        }
+    }
+}
+
+impl Cluster {
+    /// One process, which opens no socket.
+    pub fn alone() -> Cluster {
+        Cluster::with(vec!["this process".to_owned()], 0)
+    }
+
+    /// Process `process` of those at these addresses, each `HOST:PORT`, by number. An address is where its process listens
+    /// while a run begins. With one address the process is [alone](Cluster::alone).
+    ///
+    /// Nothing is encrypted, and without a secret any program of the machine may connect, so the addresses must be of
+    /// loopback interfaces.
+    ///
+    /// # Errors
+    /// There is no such process, two have one address, or an address is none of a loopback interface.
+    pub fn new(
+        addresses: impl IntoIterator<Item = impl Into<String>>,
+        process: usize,
+    ) -> Result<Cluster, Error> {
+        let addresses: Vec<String> = addresses.into_iter().map(Into::into).collect();
+        if process >= addresses.len() {
+            let text = format!("process {process} of {}: processes are numbered from 0", addresses.len());
+            return Err(Error::new(text));
+        }
+        for (number, address) in addresses.iter().enumerate() {
+            check(number, address)?;
+            if let Some(other) = addresses[..number].iter().position(|other| other == address) {
+                let text = format!("processes {other} and {number} have one address: {address}");
+                return Err(Error::new(text).with_help("give each process a port of its own"));
+            }
+        }
+        Ok(Cluster::with(addresses, process))
+    }
+
+    fn with(addresses: Vec<String>, process: usize) -> Cluster {
+        Cluster { addresses, process, settings: Settings::default(), shared: Arc::default() }
+    }
+
+    /// The number of this process. Process 0 runs the stages that are not distributed, and has the result.
+    pub fn process(&self) -> usize {
+        self.process
+    }
+
+    /// The number of processes.
+    pub fn processes(&self) -> usize {
+        self.addresses.len()
+    }
+
+    /// The most batches that all processes together have between their source and the sink, at least one of each process.
+    /// Default: 4 for each thread of all processes, at least 32 for each process.
+    pub fn window(mut self, batches: usize) -> Cluster {
+        self.settings.window = Some(batches);
+        self
+    }
+
+    /// The batches of an epoch, by which processes tell each other how far they have come: more cost less and need a larger
+    /// window. Default: a quarter of the window of a process, which is also the most.
+    pub fn epoch(mut self, batches: u32) -> Cluster {
+        self.settings.epoch = Some(batches);
+        self
+    }
+
+    /// The items of a batch, at least 1. Default: 1024. A source of large items, blocks of a file for example, should have
+    /// batches of 1. The results do not depend on it.
+    pub fn batch(mut self, items: usize) -> Cluster {
+        self.settings.batch = items.max(1);
+        self
+    }
+
+    /// How long this process waits for the others when a run begins. Default: 30 s.
+    pub fn patience(mut self, time: Duration) -> Cluster {
+        self.settings.patience = time;
+        self
+    }
+
+    /// How long another process may give no sign of life before the run fails. Default: 5 s.
+    pub fn silence(mut self, time: Duration) -> Cluster {
+        self.settings.silence = time.max(Duration::from_millis(10));
+        self
+    }
+
+    /// How long no batch may move while no function of the chain runs in any process before the run fails, with what each stage
+    /// waits for. Default: 10 s.
+    pub fn stall(mut self, time: Duration) -> Cluster {
+        self.settings.stall = time;
+        self
+    }
+
+    /// The most bytes, as they are encoded, that all processes together have between their source and the sink, as far as
+    /// batches are no larger than those before: the [window](Cluster::window) shrinks to what the largest batch leaves room for.
+    /// A process has at least one batch.
+    pub fn budget(mut self, bytes: usize) -> Cluster {
+        self.settings.budget = Some(bytes);
+        self
+    }
+
+    /// Listens here instead of at the address of this process, which a program has that was given a socket.
+    pub fn listener(mut self, listener: TcpListener) -> Cluster {
+        self.settings.listener = Some(Arc::new(listener));
+        self
+    }
+
+    /// A secret that all processes know: others are refused. It is never sent.
+    pub fn secret(mut self, secret: impl Into<Vec<u8>>) -> Cluster {
+        self.settings.secret = secret.into();
+        self
+    }
+
+    /// What the program does, with all that its arguments change: a process with another text is refused. It is compared
+    /// together with the program and the stages of the chain.
+    pub fn job(mut self, text: impl Into<String>) -> Cluster {
+        self.settings.job = text.into();
+        self
+    }
+
+    pub(crate) fn addresses(&self) -> &[String] {
+        &self.addresses
+    }
+
+    /// How processes of this run know each other. `shape`: the stages of the chain.
+    pub(crate) fn identity(&self, shape: &str) -> Identity {
+        let mut program = blake3::Hasher::new();
+        for text in [env!("CARGO_PKG_VERSION"), &self.settings.job, shape] {
+            program.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        Identity {
+            process: self.process as u32,
+            processes: self.processes() as u32,
+            program: program.finalize().into(),
+            key: key_of(&self.settings.secret),
+        }
+    }
+}
+
+/// Refuses what is no address of a loopback interface.
+fn check(process: usize, address: &str) -> Result<(), Error> {
+    let host = address.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map(|(host, _)| host);
+    let bare = host.map(|host| host.trim_start_matches('[').trim_end_matches(']'));
+    let refused = |why: &str| Err(Error::of(process, format!("process {process}: {address}: {why}")));
+    match bare {
+        None => refused("no address of the form HOST:PORT"),
+        Some("localhost") => Ok(()),
+        Some(host) => match host.parse::<std::net::IpAddr>() {
+            Ok(address) if address.is_loopback() => Ok(()),
+            Ok(address) if address.is_unspecified() => refused("it stands for all interfaces; name one"),
+            _ => refused("not of a loopback interface"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_other_interfaces_are_refused_by_name() {
+        for (address, why) in [
+            ("0.0.0.0:1", "it stands for all interfaces"),
+            ("[::]:1", "it stands for all interfaces"),
+            ("10.0.0.1:1", "not of a loopback interface"),
+            ("example.org:1", "not of a loopback interface"),
+            ("127.0.0.1", "no address of the form HOST:PORT"),
+            ("127.0.0.1:99999", "no address of the form HOST:PORT"),
+        ] {
+            let error = Cluster::new(["127.0.0.1:1", address], 0).unwrap_err();
+            assert!(error.to_string().contains(why) && error.process() == Some(1), "{error}");
+        }
+        assert!(Cluster::new(["127.0.0.1:1", "[::1]:1", "localhost:2"], 2).is_ok());
+        assert!(
+            Cluster::new(["127.0.0.1:1", "127.0.0.1:1"], 0).unwrap_err().to_string().contains("one address")
+        );
+        assert!(Cluster::new(["127.0.0.1:1"], 1).unwrap_err().to_string().contains("process 1 of 1"));
+    }
+
+    #[test]
+    fn identities_differ_with_the_job_and_the_chain() {
+        let cluster = Cluster::alone();
+        let same = cluster.identity("map").program;
+        assert_eq!(same, Cluster::alone().identity("map").program);
+        assert!(
+            same != cluster.identity("mapx").program
+                && same != cluster.clone().job("x").identity("map").program
+        );
+    }
+}

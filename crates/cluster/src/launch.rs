@@ -1,0 +1,257 @@
+//! Starts the processes of a run on this machine.
+//!
+//! ```text
+//! launcher                                       process p
+//!     ── environment: launcher's address, p, n, token ──▶   listens on a free port
+//!     ◀── token, p, port ──────────────────────────────────
+//!     ── the ports of all ─────────────────────────────▶    connects to the others
+//! ```
+//!
+//! Each process chooses its port itself, so none is taken by another program in between. The token is the secret of the run
+//! too: no other user of the machine can join it.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cluster::Cluster;
+use crate::error::Error;
+
+/// The variable by which a launcher tells a process what it is.
+const VARIABLE: &str = "THALWEG_LAUNCH";
+
+/// How long the others may go on when one process has failed: they end by themselves much sooner.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a process may take to say where it listens.
+const JOINING: Duration = Duration::from_secs(30);
+
+/// Time between two looks at the processes.
+const PAUSE: Duration = Duration::from_millis(2);
+
+const TOKEN: usize = 32;
+
+/// Runs `processes` processes on this machine, each by the command that a function returns for its number, and waits for all. A
+/// process that calls [`Cluster::from_env`] gets a cluster of them. Process 0 inherits the standard input as the command says; give
+/// the others none.
+///
+/// If one fails, the others have 10 s to end, and are killed then. All are killed as soon as `stop` returns true. Returns how each
+/// has ended.
+///
+/// # Errors
+/// A process cannot be started. Those that were started are killed.
+pub fn launch(
+    processes: usize,
+    command: impl Fn(usize) -> Command,
+    stop: impl Fn() -> bool,
+) -> Result<Vec<ExitStatus>, Error> {
+    let cannot = |error: io::Error| Error::new(format!("cannot launch: {error}"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(cannot)?;
+    listener.set_nonblocking(true).map_err(cannot)?;
+    let address = listener.local_addr().map_err(cannot)?;
+    let mut token = [0; TOKEN];
+    getrandom::fill(&mut token).map_err(|error| cannot(io::Error::other(error)))?;
+
+    let mut running = Running { children: Vec::new() };
+    for process in 0..processes {
+        let mut command = command(process);
+        command.env(VARIABLE, format!("{address} {process} {processes} {}", hex(&token)));
+        let child = command.spawn().map_err(|error| {
+            let program = command.get_program().to_string_lossy().into_owned();
+            Error::of(process, format!("process {process}: cannot start `{program}`: {error}"))
+        })?;
+        running.children.push((child, None));
+    }
+    running.introduce(listener, &token, &stop);
+    running.wait(&stop).map_err(cannot)
+}
+
+/// The processes, and how those have ended that have.
+struct Running {
+    children: Vec<(Child, Option<ExitStatus>)>,
+}
+
+impl Running {
+    /// Tells each process where the others listen, as soon as all have said so. Gives up when one ends before: the
+    /// connections to those that wait close, and a later one finds no launcher, which they report.
+    fn introduce(&mut self, listener: TcpListener, token: &[u8; TOKEN], stop: &dyn Fn() -> bool) {
+        let mut joined: Vec<Option<(TcpStream, u16)>> = self.children.iter().map(|_| None).collect();
+        while joined.iter().any(Option::is_none) {
+            if let Ok((stream, _)) = listener.accept()
+                && let Some((process, port, stream)) = join(stream, token)
+                && let Some(place) = joined.get_mut(process)
+            {
+                *place = Some((stream, port));
+                continue;
+            }
+            if stop() || self.look().is_err() || self.children.iter().any(|(_, status)| status.is_some()) {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+        let ports: Vec<u8> = joined.iter().flatten().flat_map(|(_, port)| port.to_be_bytes()).collect();
+        for (stream, _) in joined.iter_mut().flatten() {
+            // One that has ended is noticed by its exit.
+            _ = stream.write_all(&ports);
+        }
+    }
+
+    /// Notes which processes have ended.
+    fn look(&mut self) -> io::Result<()> {
+        for (child, status) in &mut self.children {
+            if status.is_none() {
+                *status = child.try_wait()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(mut self, stop: &dyn Fn() -> bool) -> io::Result<Vec<ExitStatus>> {
+        let mut failed: Option<Instant> = None;
+        loop {
+            self.look()?;
+            let statuses: Vec<_> = self.children.iter().filter_map(|(_, status)| *status).collect();
+            if statuses.len() == self.children.len() {
+                return Ok(statuses);
+            }
+            if statuses.iter().any(|status| !status.success()) {
+                let since = *failed.get_or_insert_with(Instant::now);
+                if since.elapsed() > GRACE {
+                    self.kill();
+                }
+            }
+            if stop() {
+                self.kill();
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn kill(&mut self) {
+        for (child, _) in self.children.iter_mut().filter(|(_, status)| status.is_none()) {
+            _ = child.kill();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+        for (child, _) in self.children.iter_mut().filter(|(_, status)| status.is_none()) {
+            _ = child.wait();
+        }
+    }
+}
+
+/// Reads what a process says of itself. A stranger does not know the token.
+fn join(mut stream: TcpStream, token: &[u8; TOKEN]) -> Option<(usize, u16, TcpStream)> {
+    stream.set_nonblocking(false).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
+    let mut said = [0; TOKEN + 6];
+    stream.read_exact(&mut said).ok()?;
+    let (its_token, rest) = said.split_at(TOKEN);
+    if blake3::hash(its_token) != blake3::hash(token) {
+        return None;
+    }
+    let process = u32::from_be_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+    Some((process, u16::from_be_bytes([rest[4], rest[5]]), stream))
+}
+
+impl Cluster {
+    /// The cluster that this process was [launched](launch) in, by `thalweg launch` for example; else this process
+    /// [alone](Cluster::alone).
+    ///
+    /// ```
+    /// let cluster = thalweg_cluster::Cluster::from_env()?;
+    /// assert_eq!(cluster.processes(), 1); // not launched
+    /// # Ok::<(), thalweg_cluster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another process of the launch has ended before all had called this function, or the launcher has.
+    pub fn from_env() -> Result<Cluster, Error> {
+        let Ok(text) = std::env::var(VARIABLE) else { return Ok(Cluster::alone()) };
+        let seat = Seat::read(&text)
+            .ok_or_else(|| Error::new(format!("{VARIABLE}: not what a launcher sets: {text}")))?;
+        let (process, processes) = (seat.process, seat.processes);
+        let joined = seat.join().map_err(|error| {
+            let text = format!("process {process} of {processes}: the others did not join: {error}");
+            Error::of(process, text)
+                .with_help("another process has ended before it called `Cluster::from_env`")
+        })?;
+        let addresses = joined.0.iter().map(|port| format!("127.0.0.1:{port}"));
+        Ok(Cluster::new(addresses, process)?.listener(joined.1).secret(seat.token))
+    }
+}
+
+/// What a launcher has told this process.
+struct Seat {
+    launcher: SocketAddr,
+    process: usize,
+    processes: usize,
+    token: [u8; TOKEN],
+}
+
+impl Seat {
+    fn read(text: &str) -> Option<Seat> {
+        let mut words = text.split(' ');
+        let seat = Seat {
+            launcher: words.next()?.parse().ok()?,
+            process: words.next()?.parse().ok()?,
+            processes: words.next()?.parse().ok()?,
+            token: unhex(words.next()?)?,
+        };
+        (words.next().is_none() && seat.process < seat.processes).then_some(seat)
+    }
+
+    /// Listens, and gets the ports of all.
+    fn join(&self) -> io::Result<(Vec<u16>, TcpListener)> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let mut stream = TcpStream::connect_timeout(&self.launcher, JOINING)?;
+        stream.set_read_timeout(Some(JOINING))?;
+        let mut said = self.token.to_vec();
+        said.extend((self.process as u32).to_be_bytes());
+        said.extend(listener.local_addr()?.port().to_be_bytes());
+        stream.write_all(&said)?;
+        let mut ports = vec![0; 2 * self.processes.min(1 << 16)];
+        stream.read_exact(&mut ports)?;
+        Ok((ports.chunks_exact(2).map(|port| u16::from_be_bytes([port[0], port[1]])).collect(), listener))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<[u8; TOKEN]> {
+    let digits = text.is_ascii() && text.len() == 2 * TOKEN;
+    let bytes: Option<Vec<u8>> = (0..TOKEN)
+        .map(|at| digits.then(|| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok())?)
+        .collect();
+    bytes?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_launcher_tells_is_read_back() {
+        let token = std::array::from_fn(|n| n as u8 * 7);
+        let text = format!("127.0.0.1:77 2 3 {}", hex(&token));
+        let seat = Seat::read(&text).unwrap();
+        assert_eq!((seat.process, seat.processes, seat.token), (2, 3, token));
+        for wrong in [
+            "",
+            "x",
+            "127.0.0.1:77 3 3 00",
+            &text[..text.len() - 1],
+            &format!("{text} x"),
+            &text.replace("2 3", "3 3"),
+        ] {
+            assert!(Seat::read(wrong).is_none(), "{wrong}");
+        }
+    }
+}

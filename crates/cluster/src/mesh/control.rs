@@ -1,0 +1,400 @@
+//! The connections by which processes tell each other that they live, why a run fails, and that they are done.
+//!
+//! ```text
+//! run ──▶ done here ──▶ all are done ──▶ Ok
+//!   └────────┴──── an error here, or of another process ──▶ told to all others, once ──▶ Err
+//! ```
+//!
+//! A process that fails tells all others before it closes a connection, and a process that hears of a failure tells it on
+//! before it ends. So each process hears the cause before it sees the end of a process that has failed. A process that
+//! ends without a word was killed; one that is silent for too long has stopped, or its machine or the network has.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::ending::Ending;
+use crate::error::Error;
+use crate::watch::{Pulse, Pulses};
+
+/// How often a process gives a sign of life in the time in which it must.
+const SIGNS: u32 = 4;
+
+/// The longest text of an error that goes to other processes.
+const LONGEST_TEXT: usize = 1 << 16;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Word {
+    Alive = 1,
+    Failed = 2,
+    Done = 3,
+    /// The sink needs no more items.
+    Enough = 4,
+    /// A shared value.
+    Shared = 5,
+}
+
+/// A connection before its run.
+pub(crate) struct Control {
+    pub peer: u32,
+    pub stream: TcpStream,
+}
+
+/// What a process knows of its own run.
+pub(crate) type OwnPulse = Box<dyn Fn() -> Pulse + Send + Sync>;
+
+/// How long a process may be silent, and a run still.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub silence: Duration,
+    pub stall: Duration,
+}
+
+/// Bytes to and from a process.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub sent: AtomicU64,
+    pub received: AtomicU64,
+}
+
+/// All other processes of a run, as seen by this one.
+pub(crate) struct Mesh {
+    me: usize,
+    names: Vec<String>,
+    ending: Arc<Ending>,
+    peers: Vec<Peer>,
+    state: Mutex<State>,
+    changed: Condvar,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    limits: Limits,
+    own_pulse: OwnPulse,
+    /// The dataflow has ended on this process's side: no worker reads what comes.
+    left: AtomicBool,
+    /// By process.
+    pub traffic: Vec<Traffic>,
+}
+
+struct Peer {
+    process: usize,
+    stream: Mutex<TcpStream>,
+}
+
+struct State {
+    /// By process.
+    done: Vec<bool>,
+    pulses: Pulses,
+    /// Shared values that have come from process 0.
+    shared: Vec<Vec<u8>>,
+    closing: bool,
+}
+
+impl Mesh {
+    /// Starts a thread for each connection, and one that gives signs of life.
+    pub fn start(
+        me: usize,
+        addresses: &[String],
+        controls: Vec<Control>,
+        limits: Limits,
+        own_pulse: OwnPulse,
+        ending: &Arc<Ending>,
+    ) -> io::Result<Arc<Mesh>> {
+        let Limits { silence, .. } = limits;
+        let mut readers = Vec::new();
+        let mut peers = Vec::new();
+        for Control { peer, stream } in controls {
+            stream.set_read_timeout(Some(silence))?;
+            stream.set_write_timeout(Some(silence))?;
+            readers.push((peer as usize, stream.try_clone()?));
+            peers.push(Peer { process: peer as usize, stream: Mutex::new(stream) });
+        }
+        let mesh = Arc::new(Mesh {
+            me,
+            names: addresses
+                .iter()
+                .enumerate()
+                .map(|(n, address)| format!("process {n} ({address})"))
+                .collect(),
+            ending: ending.clone(),
+            peers,
+            state: Mutex::new(State {
+                done: vec![false; addresses.len()],
+                pulses: Pulses::new(addresses.len()),
+                shared: Vec::new(),
+                closing: false,
+            }),
+            changed: Condvar::new(),
+            threads: Mutex::default(),
+            limits,
+            own_pulse,
+            left: AtomicBool::new(false),
+            traffic: addresses.iter().map(|_| Traffic::default()).collect(),
+        });
+        ending.on_stop({
+            let mesh = mesh.clone();
+            move |error| {
+                mesh.tell_failed(error);
+                // Under the lock, so that `finish` cannot miss it.
+                drop(mesh.lock());
+                mesh.changed.notify_all();
+            }
+        });
+        if me == 0 {
+            let mesh = mesh.clone();
+            ending.on_enough(move || mesh.tell(Word::Enough, &[]));
+        }
+        for (peer, stream) in readers {
+            let listening = mesh.clone();
+            mesh.spawn(&format!("control-{peer}"), move || listening.listen(peer, stream, silence))?;
+        }
+        let beating = mesh.clone();
+        mesh.spawn("control-beat", move || beating.beat(silence / SIGNS))?;
+        Ok(mesh)
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    /// The process, with its address.
+    pub fn name(&self, process: usize) -> &str {
+        &self.names[process]
+    }
+
+    pub fn ending(&self) -> &Ending {
+        &self.ending
+    }
+
+    /// The worker of the dataflow has ended: what still comes is not read.
+    pub fn leave(&self) {
+        self.left.store(true, Ordering::Release);
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    /// A data connection broke. Its process may just have said why on the other connection, so this waits a moment for the
+    /// cause, and then until no worker reads what comes.
+    pub fn lost(&self, peer: usize) {
+        let until = Instant::now() + Duration::from_secs(1);
+        let mut state = self.lock();
+        while !self.ending.is_stopped() && Instant::now() < until {
+            state = self.wait(state, Duration::from_millis(50));
+        }
+        drop(state);
+        if !self.ending.is_stopped() {
+            self.ending.fail(Error::of(peer, format!("{}: its connection broke", self.names[peer])));
+        }
+        let mut state = self.lock();
+        while !self.left.load(Ordering::Acquire) {
+            state = self.wait(state, Duration::from_millis(50));
+        }
+    }
+
+    /// Says that this process is done, and waits until all are: all of them succeed, or none does. Then ends all threads.
+    pub fn finish(&self) {
+        if !self.ending.is_stopped() {
+            self.tell(Word::Done, &[]);
+            let mut state = self.lock();
+            state.done[self.me] = true;
+            while !self.ending.is_stopped() && state.done.contains(&false) {
+                state = self.wait(state, Duration::from_millis(500));
+            }
+        }
+        self.lock().closing = true;
+        self.changed.notify_all();
+        // The end of the run is the end of both directions, each closed by its writer. A failed one may not come.
+        let how = if self.ending.is_stopped() { Shutdown::Both } else { Shutdown::Write };
+        for peer in &self.peers {
+            _ = self.stream(peer).shutdown(how);
+        }
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            _ = thread.join();
+        }
+    }
+
+    /// Sends a shared value to all others.
+    pub fn share(&self, bytes: &[u8]) {
+        self.tell(Word::Shared, bytes);
+    }
+
+    /// Waits for this many shared values of process 0. Returns fewer if the run ends early.
+    pub fn shared(&self, count: usize) -> Vec<Vec<u8>> {
+        let mut state = self.lock();
+        while state.shared.len() < count && !self.ending.is_stopped() {
+            state = self.wait(state, Duration::from_millis(500));
+        }
+        std::mem::take(&mut state.shared)
+    }
+
+    /// Reads what another process says, until it ends.
+    fn listen(&self, peer: usize, mut stream: TcpStream, silence: Duration) {
+        let error = loop {
+            let (word, text) = match read(&mut stream) {
+                Ok(said) => said,
+                Err(_) if self.is_over(peer) => return,
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    let text = format!("{}: no sign of life for {silence:?}", self.names[peer]);
+                    break Error::of(peer, text)
+                        .with_help("the process was stopped, or its machine or the network has failed");
+                }
+                Err(_) => {
+                    let text = format!("{} ended without a word", self.names[peer]);
+                    break Error::of(peer, text).with_help("it was killed, or had no memory left");
+                }
+            };
+            match word {
+                Word::Alive => {
+                    let pulse = postcard::from_bytes(&text).unwrap_or_default();
+                    self.lock().pulses.note(peer, pulse);
+                }
+                Word::Enough => self.ending.enough(),
+                Word::Shared => {
+                    self.lock().shared.push(text);
+                    self.changed.notify_all();
+                }
+                Word::Done => {
+                    self.lock().done[peer] = true;
+                    self.changed.notify_all();
+                }
+                Word::Failed => break error_of(&text, peer),
+            }
+        };
+        self.ending.fail(error);
+    }
+
+    /// Whether the end of a connection is none of a run: the process has said that it is done, or this one closes.
+    fn is_over(&self, peer: usize) -> bool {
+        let state = self.lock();
+        state.closing || state.done[peer]
+    }
+
+    /// Gives signs of life, and looks whether the run moves.
+    fn beat(&self, pause: Duration) {
+        let mut state = self.lock();
+        while !state.closing {
+            drop(state);
+            let pulse = (self.own_pulse)();
+            self.tell(Word::Alive, &postcard::to_stdvec(&pulse).unwrap_or_default());
+            state = self.lock();
+            state.pulses.note(self.me, pulse);
+            if self.me == 0
+                && !state.done[0]
+                && let Some(text) = state.pulses.stalled(self.limits.stall, &self.names)
+            {
+                drop(state);
+                self.ending.fail(
+                    Error::new(text).with_help("this is a defect of thalweg-cluster: please report it"),
+                );
+                state = self.lock();
+            }
+            if !state.closing {
+                state = self.wait(state, pause);
+            }
+        }
+    }
+
+    fn tell_failed(&self, error: &Error) {
+        self.tell(Word::Failed, &text_of(error, self.me));
+    }
+
+    /// Sends to all. A process that does not take it has ended, which its reader notices.
+    fn tell(&self, word: Word, payload: &[u8]) {
+        let frame = frame(word, payload);
+        for peer in &self.peers {
+            _ = self.stream(peer).write_all(&frame);
+        }
+    }
+
+    fn stream<'a>(&self, peer: &'a Peer) -> MutexGuard<'a, TcpStream> {
+        debug_assert!(peer.process != self.me);
+        peer.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+fn frame(word: Word, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![word as u8];
+    frame.extend((payload.len() as u32).to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+/// What this process says to the others of an error.
+fn text_of(error: &Error, me: usize) -> Vec<u8> {
+    let process = error.process().unwrap_or(me) as u32;
+    let mut text = error.to_string();
+    while text.len() > LONGEST_TEXT / 2 {
+        text.pop();
+    }
+    postcard::to_stdvec(&(process, text, error.help())).unwrap_or_default()
+}
+
+/// Tells an error to a process that this one is connected with, while connections to others are missing.
+pub(super) fn tell(error: &Error, me: usize, stream: &mut TcpStream) {
+    // A process that does not take it has ended itself.
+    _ = stream.write_all(&frame(Word::Failed, &text_of(error, me)));
+}
+
+/// What a process says that has failed, or has heard of a failure.
+fn error_of(text: &[u8], peer: usize) -> Error {
+    let told = postcard::from_bytes::<(u32, String, Option<String>)>(text);
+    let (process, text, help) = told.unwrap_or((peer as u32, format!("process {peer} failed"), None));
+    let error = Error::of(process as usize, text);
+    match help {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
+/// Looks whether a process has failed or ended that this one is connected with, while connections to others are missing. Takes
+/// signs of life, and leaves what belongs to the run.
+pub(super) fn look(peer: usize, name: &str, stream: &mut TcpStream) -> Result<(), Error> {
+    loop {
+        let mut first = [0];
+        stream.set_nonblocking(true).ok();
+        let seen = stream.peek(&mut first);
+        stream.set_nonblocking(false).ok();
+        match seen {
+            Ok(0) => return Err(Error::of(peer, format!("{name} ended while the run began"))),
+            Ok(_) if first[0] == Word::Alive as u8 || first[0] == Word::Failed as u8 => match read(stream) {
+                Ok((Word::Failed, text)) => return Err(error_of(&text, peer)),
+                Ok(_) => {}
+                Err(_) => return Err(Error::of(peer, format!("{name} ended while the run began"))),
+            },
+            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                return Err(Error::of(peer, format!("{name} ended while the run began")));
+            }
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+}
+
+/// Reads a word and what belongs to it.
+fn read(stream: &mut impl Read) -> io::Result<(Word, Vec<u8>)> {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head)?;
+    let known = [Word::Alive, Word::Failed, Word::Done, Word::Enough, Word::Shared]
+        .into_iter()
+        .find(|word| *word as u8 == head[0]);
+    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+    let word = known.ok_or(io::ErrorKind::InvalidData)?;
+    if word != Word::Shared && length > LONGEST_TEXT {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    // Memory grows with what has come, not with what a length says.
+    let mut payload = Vec::new();
+    stream.take(length as u64).read_to_end(&mut payload)?;
+    if payload.len() < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok((word, payload)) }
+}

@@ -1,0 +1,121 @@
+//! A data connection as timely sees it.
+//!
+//! Timely panics in threads of its own where a connection breaks. So a broken connection ends the run with a cause, and
+//! timely's thread gets what it takes for a whole message and the last one, as soon as no worker is left to read them.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::control::Mesh;
+use super::track::{Ends, Track};
+use crate::error::Error;
+
+/// One end of a data connection. Timely clones it, for a thread that reads and one that writes.
+pub(crate) struct Wire {
+    stream: TcpStream,
+    mesh: Arc<Mesh>,
+    ends: Ends,
+    track: Track,
+    broken: bool,
+}
+
+impl Wire {
+    pub fn new(stream: TcpStream, me: usize, peer: usize, mesh: Arc<Mesh>) -> Result<Wire, Error> {
+        let cannot = |error: io::Error| Error::of(peer, format!("{}: {error}", mesh.name(peer)));
+        stream.set_read_timeout(None).map_err(cannot)?;
+        stream.set_write_timeout(None).map_err(cannot)?;
+        let closing = stream.try_clone().map_err(cannot)?;
+        mesh.ending().on_stop(move |_| _ = closing.shutdown(Shutdown::Both));
+        let ends = Ends { from: peer, to: me };
+        Ok(Wire { stream, mesh, ends, track: Track::new(ends), broken: false })
+    }
+
+    fn peer(&self) -> usize {
+        self.ends.from
+    }
+
+    /// Bytes of the connection. Returns `None` if it broke.
+    fn read_stream(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        match self.stream.read(buffer) {
+            Ok(0) if self.track.has_ended() => Some(Ok(0)),
+            Ok(0) => None,
+            Ok(count) => {
+                let before = self.track.clone();
+                if self.track.pass(&buffer[..count]).is_err() {
+                    // Timely gets none of these bytes.
+                    self.track = before;
+                    let name = self.mesh.name(self.peer());
+                    let error = Error::of(self.peer(), format!("{name}: a message is damaged"));
+                    self.mesh.ending().fail(error);
+                    return None;
+                }
+                self.mesh.traffic[self.peer()].received.fetch_add(count as u64, Relaxed);
+                Some(Ok(count))
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(Err(error)),
+            Err(_) => None,
+        }
+    }
+}
+
+impl Read for Wire {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.broken {
+            if let Some(result) = self.read_stream(buffer) {
+                return result;
+            }
+            self.broken = true;
+            self.mesh.lost(self.peer());
+        }
+        if self.track.has_ended() {
+            return Ok(0);
+        }
+        // The rest of a message, and a header of the last one, are zeros.
+        let count = self.track.missing().min(buffer.len());
+        buffer[..count].fill(0);
+        _ = self.track.pass(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.broken || self.mesh.ending().is_stopped() {
+            return Ok(bytes.len());
+        }
+        match self.stream.write(bytes) {
+            Ok(count) => {
+                self.mesh.traffic[self.peer()].sent.fetch_add(count as u64, Relaxed);
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(_) => {
+                self.broken = true;
+                self.mesh.lost(self.peer());
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl timely::communication::allocator::zero_copy::stream::Stream for Wire {
+    fn try_clone(&self) -> io::Result<Wire> {
+        let (stream, mesh) = (self.stream.try_clone()?, self.mesh.clone());
+        Ok(Wire { stream, mesh, ends: self.ends, track: Track::new(self.ends), broken: false })
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.stream.set_nonblocking(nonblocking)
+    }
+
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        _ = self.stream.shutdown(how);
+        Ok(())
+    }
+}

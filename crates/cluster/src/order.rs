@@ -1,0 +1,168 @@
+//! Puts the pieces that arrive into the order of their tickets.
+
+use std::collections::BTreeMap;
+
+use crate::piece::Piece;
+use crate::ticket::Ticket;
+
+/// Which tickets a process gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expected {
+    /// All of the parts from `first` to before `parts`, a batch in this number of pieces.
+    All { first: u32, parts: u32, pieces: usize },
+    /// Of a single part, each `stride`-th batch from this one on, in one piece.
+    Every { stride: u32, first: u32 },
+}
+
+impl Expected {
+    /// The first ticket.
+    pub fn first(self) -> Ticket {
+        match self {
+            Expected::All { first, .. } => Ticket::first_of(first),
+            Expected::Every { first, .. } => Ticket { part: 0, batch: first },
+        }
+    }
+}
+
+/// Pieces that wait for those before them.
+///
+/// The order needs no word from the dataflow about what may still come: tickets are dense, and each process that makes
+/// pieces of a batch makes one for every process that gets some, even an empty one.
+pub(crate) struct Order {
+    expected: Expected,
+    next: Ticket,
+    waiting: BTreeMap<Ticket, Vec<Piece>>,
+}
+
+/// A batch whose pieces have all arrived.
+pub(crate) struct Whole {
+    pub ticket: Ticket,
+    /// The batch is the last of its part.
+    pub last: bool,
+    /// By the process that made them.
+    pub pieces: Vec<Piece>,
+}
+
+impl Order {
+    pub fn new(expected: Expected) -> Order {
+        Order { expected, next: expected.first(), waiting: BTreeMap::new() }
+    }
+
+    /// Takes a piece. Returns whether a batch is whole now that is next.
+    pub fn add(&mut self, piece: Piece) -> bool {
+        let ticket = piece.ticket;
+        self.waiting.entry(ticket).or_default().push(piece);
+        self.is_ready()
+    }
+
+    /// The next ticket.
+    pub fn next(&self) -> Ticket {
+        self.next
+    }
+
+    /// Whether no ticket is behind those that were taken.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.expected, Expected::All { parts, .. } if self.next.part == parts)
+    }
+
+    /// The ticket that is missing, where no piece comes any more.
+    pub fn missing(&self) -> Option<Ticket> {
+        let complete = match self.expected {
+            Expected::All { .. } => self.is_complete(),
+            Expected::Every { .. } => self.waiting.is_empty(),
+        };
+        (!complete).then_some(self.next)
+    }
+
+    /// The next batch, if it is whole.
+    pub fn pop(&mut self) -> Option<Whole> {
+        if !self.is_ready() {
+            return None;
+        }
+        let (ticket, mut pieces) = self.waiting.pop_first()?;
+        pieces.sort_by_key(|piece| piece.from);
+        let last = pieces.iter().any(|piece| piece.last);
+        self.next = match self.expected {
+            Expected::All { .. } => ticket.next(last),
+            Expected::Every { stride, .. } => Ticket { batch: ticket.batch.saturating_add(stride), ..ticket },
+        };
+        Some(Whole { ticket, last, pieces })
+    }
+
+    fn is_ready(&self) -> bool {
+        let needed = match self.expected {
+            Expected::All { pieces, .. } => pieces,
+            Expected::Every { .. } => 1,
+        };
+        self.waiting
+            .first_key_value()
+            .is_some_and(|(ticket, pieces)| *ticket == self.next && pieces.len() >= needed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::piece::Body;
+    use proptest::prelude::*;
+
+    fn piece(part: u32, batch: u32, last: bool, from: u32) -> Piece {
+        Piece { ticket: Ticket { part, batch }, last, from, to: 0, body: Body::Encoded(Vec::new()) }
+    }
+
+    /// The tickets of parts with these numbers of batches.
+    fn all(parts: &[u32]) -> Vec<(u32, u32, bool)> {
+        let of_part = |(part, count): (usize, &u32)| {
+            let count = *count;
+            (0..count).map(move |batch| (part as u32, batch, batch + 1 == count))
+        };
+        parts.iter().enumerate().flat_map(of_part).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn batches_come_in_order_when_pieces_arrive_in_any(
+            parts in proptest::collection::vec(1..5u32, 1..5),
+            pieces in 1..4u32,
+            seed in proptest::collection::vec(any::<u64>(), 60),
+        ) {
+            let tickets = all(&parts);
+            let mut arriving: Vec<_> = tickets
+                .iter()
+                .flat_map(|&(part, batch, last)| (0..pieces).map(move |from| (part, batch, last, from)))
+                .collect();
+            arriving.sort_by_key(|&(part, batch, _, from)| seed[((part * 5 + batch) * 3 + from) as usize % 60]);
+            let mut order = Order::new(Expected::All { first: 0, parts: parts.len() as u32, pieces: pieces as usize });
+            let mut taken = Vec::new();
+            for (part, batch, last, from) in arriving {
+                order.add(piece(part, batch, last, from));
+                while let Some(whole) = order.pop() {
+                    let makers: Vec<u32> = whole.pieces.iter().map(|piece| piece.from).collect();
+                    prop_assert_eq!(makers, (0..pieces).collect::<Vec<_>>());
+                    taken.push((whole.ticket.part, whole.ticket.batch, whole.last));
+                }
+            }
+            prop_assert_eq!(taken, tickets);
+            prop_assert!(order.is_complete() && order.missing().is_none());
+        }
+    }
+
+    #[test]
+    fn a_missing_ticket_is_named() {
+        let mut order = Order::new(Expected::All { first: 0, parts: 2, pieces: 2 });
+        order.add(piece(0, 0, true, 0));
+        assert!(order.pop().is_none(), "the piece of one process is missing");
+        order.add(piece(0, 0, true, 1));
+        order.add(piece(1, 1, true, 0));
+        assert!(order.pop().is_some() && order.pop().is_none());
+        assert_eq!(order.missing(), Some(Ticket::first_of(1)));
+    }
+
+    #[test]
+    fn a_process_gets_each_second_batch() {
+        let mut order = Order::new(Expected::Every { stride: 2, first: 1 });
+        assert!(!order.add(piece(0, 3, true, 0)) && order.add(piece(0, 1, false, 0)));
+        let taken: Vec<u32> = std::iter::from_fn(|| order.pop()).map(|whole| whole.ticket.batch).collect();
+        assert_eq!((taken, order.missing()), (vec![1, 3], None));
+    }
+}

@@ -1,0 +1,142 @@
+//! How far the source of a process may run ahead of the sink.
+//!
+//! A process has *room* for a number of batches between its source and the sink. A batch leaves when the time of the
+//! dataflow has passed it: then the sink (or, of a `fold`, the stage that holds the state) has taken it.
+//!
+//! No process waits for ever: let `t` be the batch that the sink needs, of process `p`. The batches of `p` are in the order
+//! of tickets, so all of `p`'s batches before `t` are taken. Those of them that the time has not passed are in the epoch
+//! of `t`, and an epoch has no more batches than the room, `t` included. So `p` has room for `t`.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::engine::{self, Engine};
+use crate::ticket::Ticket;
+
+pub(crate) struct Window {
+    /// Batches of an epoch.
+    epoch: u32,
+    engine: Engine,
+    state: Mutex<State>,
+    moved: Condvar,
+}
+
+struct State {
+    /// The most batches, at least those of an epoch.
+    room: usize,
+    /// The time of the first batch that the sink has not taken; `None`: it has taken all.
+    passed: Option<u64>,
+    /// The times of the batches that are under way, by the last `passed` that was looked at.
+    under_way: VecDeque<u64>,
+    waits: Option<Ticket>,
+    stopped: bool,
+}
+
+impl Window {
+    /// Room for this number of batches, at least one; and for at most as many in an epoch.
+    pub fn new(room: usize, epoch: u32, engine: Engine) -> Window {
+        let room = room.max(1);
+        let epoch = epoch.clamp(1, u32::try_from(room).unwrap_or(u32::MAX));
+        let state = State { room, passed: Some(0), under_way: VecDeque::new(), waits: None, stopped: false };
+        Window { epoch, engine, state: Mutex::new(state), moved: Condvar::new() }
+    }
+
+    /// Batches of an epoch.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Waits until there is room for a batch, which then is under way. Returns false if the run ends early.
+    pub fn enter(&self, ticket: Ticket) -> bool {
+        let mut state = self.lock();
+        loop {
+            if state.stopped || self.engine.is_over() {
+                return false;
+            }
+            let passed = state.passed.unwrap_or(u64::MAX);
+            while state.under_way.front().is_some_and(|time| *time < passed) {
+                state.under_way.pop_front();
+            }
+            if state.under_way.len() < state.room {
+                state.under_way.push_back(ticket.time(self.epoch));
+                return true;
+            }
+            state.waits = Some(ticket);
+            state = self.moved.wait_timeout(state, engine::LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state.waits = None;
+        }
+    }
+
+    /// The sink has taken all batches before this time; `None`: all.
+    pub fn pass(&self, time: Option<u64>) {
+        let mut state = self.lock();
+        if state.passed != time {
+            state.passed = time;
+            if state.waits.is_some() {
+                self.moved.notify_all();
+            }
+        }
+    }
+
+    /// Makes the room smaller, to what a budget has for batches of the largest size. An epoch still fits.
+    pub fn shrink(&self, room: usize) {
+        let mut state = self.lock();
+        state.room = state.room.min(room.max(self.epoch as usize));
+    }
+
+    /// Ends the waiting of the source, early.
+    pub fn stop(&self) {
+        self.lock().stopped = true;
+        self.moved.notify_all();
+    }
+
+    /// The batch that the source waits with, if it does.
+    pub fn waits(&self) -> Option<Ticket> {
+        self.lock().waits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn a_batch_waits_until_the_sink_has_taken_those_before() {
+        let window = Arc::new(Window::new(2, 1, Engine::default()));
+        let at = |batch| Ticket { part: 0, batch };
+        assert!(window.enter(at(0)) && window.enter(at(1)));
+        let third = thread::spawn({
+            let window = window.clone();
+            move || window.enter(at(2))
+        });
+        while window.waits().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        window.pass(Some(at(1).time(1)));
+        assert!(third.join().unwrap());
+        assert_eq!(window.waits(), None);
+    }
+
+    #[test]
+    fn an_epoch_has_room() {
+        let window = Window::new(3, 16, Engine::default());
+        assert_eq!(window.epoch(), 3);
+        window.shrink(1);
+        assert!((0..3).all(|batch| window.enter(Ticket { part: 0, batch })));
+    }
+
+    #[test]
+    fn a_stop_ends_the_waiting() {
+        let window = Window::new(1, 1, Engine::default());
+        assert!(window.enter(Ticket::first_of(0)));
+        window.stop();
+        assert!(!window.enter(Ticket::first_of(1)));
+    }
+}

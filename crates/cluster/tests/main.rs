@@ -1,0 +1,6 @@
+//! Tests of the crate. Processes are threads of the test where nothing must kill them.
+
+mod chains;
+mod failures;
+mod processes;
+mod support;

@@ -1,0 +1,200 @@
+//! Processes that are killed or stopped. Each is this program again, with an environment variable that says which it is.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use thalweg_cluster::Cluster;
+
+/// Says which process of which addresses this is, and where the output goes.
+const VARIABLE: &str = "THALWEG_CLUSTER_TEST";
+
+/// Items in all: more than a process that is killed lets through.
+const ITEMS: u64 = 40_000;
+
+/// What a child runs: no test by itself.
+#[test]
+fn a_process_of_a_cluster() {
+    let Ok(text) = std::env::var(VARIABLE) else { return };
+    let mut words = text.split(' ');
+    let process = words.next().unwrap().parse().unwrap();
+    let path = words.next().unwrap();
+    let addresses: Vec<&str> = words.collect();
+    let cluster = Cluster::new(addresses, process).unwrap().silence(Duration::from_millis(800));
+    let cluster = cluster.patience(Duration::from_secs(3)).batch(50).window(16);
+    let mut file = (process == 0).then(|| std::fs::File::create(path).unwrap());
+    let ended = cluster
+        .from_parts(40, |part| part as u64 * ITEMS / 40..(part as u64 + 1) * ITEMS / 40)
+        .par_map(|n| {
+            if n % 50 == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            n
+        })
+        .key_by(|n| n % 5)
+        .scan(
+            |_| 0u64,
+            |sum, n| {
+                *sum += n;
+                *sum
+            },
+        )
+        .try_for_each(move |sum| file.as_mut().unwrap().write_all(&sum.to_le_bytes()))
+        .run();
+    if let Err(error) = ended {
+        eprintln!("error: {error}");
+        std::process::exit(3);
+    }
+}
+
+struct Running {
+    children: Vec<Child>,
+    output: std::path::PathBuf,
+}
+
+/// What a launched child runs: no test by itself. It prints the sum of its numbers in process 0.
+#[test]
+fn a_launched_process() {
+    if std::env::var_os("THALWEG_LAUNCH").is_none() {
+        return;
+    }
+    let cluster = Cluster::from_env().unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        std::process::exit(4)
+    });
+    let sum = cluster
+        .from_parts(10, |part| [part as u64])
+        .end(|stream| stream.fold(0, |sum, n| sum + n))
+        .run()
+        .unwrap();
+    assert_eq!(sum, (cluster.process() == 0).then_some(45));
+    assert_eq!(cluster.processes(), 3);
+}
+
+#[test]
+fn launched_processes_meet() {
+    let command = |name: &str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", name, "--nocapture"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    };
+    let ended = thalweg_cluster::launch(3, |_| command("processes::a_launched_process"), || false).unwrap();
+    assert!(ended.len() == 3 && ended.iter().all(|status| status.success()), "{ended:?}");
+    // One ends without a word: the others fail, soon.
+    let began = Instant::now();
+    let odd =
+        |process| if process == 1 { Command::new("true") } else { command("processes::a_launched_process") };
+    let codes: Vec<_> =
+        thalweg_cluster::launch(3, odd, || false).unwrap().iter().map(|status| status.code()).collect();
+    assert_eq!(codes, [Some(4), Some(0), Some(4)]);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    let sleepers = thalweg_cluster::launch(
+        2,
+        |_| {
+            let mut it = Command::new("sleep");
+            it.arg("60");
+            it
+        },
+        || began.elapsed() > Duration::from_secs(1),
+    );
+    assert!(sleepers.unwrap().iter().all(|status| !status.success()));
+    let missing = thalweg_cluster::launch(2, |_| Command::new("/no/such/program"), || false).unwrap_err();
+    assert!(missing.to_string().starts_with("process 0: cannot start `/no/such/program`"), "{missing}");
+}
+
+/// Starts the processes of a run.
+fn start(name: &str, processes: usize) -> Running {
+    let listeners: Vec<_> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect();
+    drop(listeners);
+    let output = std::env::temp_dir().join(format!("thalweg-cluster-{}-{name}", std::process::id()));
+    let child = |process| {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "processes::a_process_of_a_cluster", "--nocapture"])
+            .env(VARIABLE, format!("{process} {} {}", output.display(), addresses.join(" ")))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    Running { children: (0..processes).map(child).collect(), output }
+}
+
+/// The results of processes, which end within a time.
+fn outputs(children: Vec<Child>, limit: Duration) -> Vec<Output> {
+    let began = Instant::now();
+    let mut ended = Vec::new();
+    for mut child in children {
+        while child.try_wait().unwrap().is_none() {
+            if began.elapsed() > limit {
+                child.kill().unwrap();
+                panic!("a process still runs after {limit:?}");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        ended.push(child.wait_with_output().unwrap());
+    }
+    ended
+}
+
+/// The results of a run that nothing disturbs.
+fn expected() -> Vec<u8> {
+    let mut sums = [0; 5];
+    let sum = |n: u64| {
+        let sum = &mut sums[(n % 5) as usize];
+        *sum += n;
+        sum.to_le_bytes()
+    };
+    (0..ITEMS).flat_map(sum).collect()
+}
+
+#[test]
+fn an_undisturbed_run_is_whole() {
+    let run = start("whole", 3);
+    for output in outputs(run.children, Duration::from_secs(60)) {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(std::fs::read(&run.output).unwrap() == expected());
+    std::fs::remove_file(run.output).unwrap();
+}
+
+/// Disturbs a process of four after a time, and checks that the others end with a cause that names it.
+fn disturb(seed: u64, signal: &str) {
+    let victim = (seed % 4) as usize;
+    let mut run = start(&format!("{signal}{seed}"), 4);
+    std::thread::sleep(Duration::from_millis(20 + seed * 37 % 200));
+    let mut killed = run.children.remove(victim);
+    let sent = Command::new("kill").args([signal, &killed.id().to_string()]).status().unwrap();
+    let still_ran = killed.try_wait().unwrap().is_none() || signal == "-KILL";
+    let ended = outputs(run.children, Duration::from_secs(5));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(sent.success() && still_ran);
+    for output in ended {
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "seed {seed}: {text}");
+        let names = text.contains(&format!("process {victim} ("))
+            || text.contains(&format!("with process {victim} "));
+        assert!(names, "seed {seed}, process {victim}, {signal}: {text}");
+    }
+    let written = std::fs::read(&run.output).unwrap_or_default();
+    assert!(expected().starts_with(&written), "seed {seed}: the output is no prefix");
+    _ = std::fs::remove_file(run.output);
+}
+
+/// 8 kills and 4 stops; `THALWEG_CASES=N` makes N of each.
+#[test]
+fn killed_and_stopped_processes_are_named() {
+    let cases: Option<u64> = std::env::var("THALWEG_CASES").ok().and_then(|text| text.parse().ok());
+    for seed in 0..cases.unwrap_or(8) {
+        disturb(seed, "-KILL");
+    }
+    for seed in 0..cases.unwrap_or(4) {
+        disturb(seed, "-STOP");
+    }
+}
