@@ -1,7 +1,7 @@
 //! The processes of a run, and its settings.
 
 use std::net::TcpListener;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::chain::AnyShared;
@@ -126,7 +126,8 @@ impl Cluster {
     }
 
     /// The batches of an epoch, by which processes tell each other how far they have come: more cost less and need a larger
-    /// window. Default: a quarter of the window of a process, which is also the most.
+    /// window. All processes must have the same. Default: 8, or a quarter of the window of a process if one is set, which
+    /// is at most the whole.
     pub fn epoch(mut self, batches: u32) -> Cluster {
         self.settings.epoch = Some(batches);
         self
@@ -145,16 +146,16 @@ impl Cluster {
         self
     }
 
-    /// How long another process may give no sign of life before the run fails. Default: 5 s.
+    /// How long another process may give no sign of life before the run fails. All processes must have the same. Default: 5 s.
     pub fn silence(mut self, time: Duration) -> Cluster {
         self.settings.silence = time.max(Duration::from_millis(10));
         self
     }
 
     /// How long no batch may move while no function of the chain runs in any process before the run fails, with what each stage
-    /// waits for. Default: 10 s.
+    /// waits for. All processes must have the same. Default: 10 s.
     pub fn stall(mut self, time: Duration) -> Cluster {
-        self.settings.stall = time;
+        self.settings.stall = time.max(Duration::from_millis(10));
         self
     }
 
@@ -189,10 +190,15 @@ impl Cluster {
         &self.addresses
     }
 
-    /// How processes of this run know each other. `shape`: the stages of the chain.
+    /// How processes of this run know each other. `shape`: the stages of the chain. The limits are compared too: how often a
+    /// process gives a sign of life follows from its own.
     pub(crate) fn identity(&self, shape: &str) -> Identity {
         let mut program = blake3::Hasher::new();
-        for text in [env!("CARGO_PKG_VERSION"), &self.settings.job, shape] {
+        let Settings { job, silence, stall, .. } = &self.settings;
+        let limits = format!("{silence:?} {stall:?}");
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = shared.iter().map(|value| value.name());
+        for text in [env!("CARGO_PKG_VERSION"), job, shape, &limits].into_iter().chain(shared) {
             program.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }
         Identity {

@@ -71,8 +71,10 @@ impl Ending {
         }
     }
 
-    /// The error, once: the run is over.
+    /// The error, once: the run is over. Drops all hooks: they own connections and stages, some of which own this.
     pub fn take(&self) -> Option<Error> {
+        drop(std::mem::take(&mut *self.hooks.lock().unwrap_or_else(PoisonError::into_inner)));
+        drop(std::mem::take(&mut *self.on_enough.lock().unwrap_or_else(PoisonError::into_inner)));
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use thalweg::Handle;
+use thalweg::trace::NodeStatus;
 
 /// How often a stage that waits for other processes looks whether its own graph still runs. A failure of another node of
 /// the graph cannot wake it.
@@ -22,5 +23,13 @@ impl Engine {
     /// Whether no further firing starts.
     pub fn is_over(&self) -> bool {
         self.0.get().is_some_and(Handle::is_over)
+    }
+
+    /// The firings so far of the nodes behind the first, and whether one of these nodes runs.
+    pub fn behind_source(&self) -> (u64, bool) {
+        let Some(now) = self.0.get().and_then(Handle::snapshot) else { return (0, false) };
+        let nodes = now.nodes().iter().skip(1);
+        let runs = nodes.clone().any(|node| node.status() == NodeStatus::Running);
+        (nodes.map(|node| node.firings()).sum(), runs)
     }
 }

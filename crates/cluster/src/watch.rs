@@ -33,11 +33,13 @@ impl Watch {
         self.ended.fetch_add(1, Relaxed);
     }
 
-    /// The state now. `waits`: what the stages of the process wait for.
-    pub fn pulse(&self, waits: String) -> Pulse {
+    /// The state now. `behind_sink`: the firings so far of nodes behind the sink, and whether one runs. `waits`: what the
+    /// stages of the process wait for.
+    pub fn pulse(&self, (firings, runs): (u64, bool), waits: String) -> Pulse {
         // In this order: a call that ends in between counts as under way.
         let ended = self.ended.load(Relaxed);
-        Pulse { begun: self.begun.load(Relaxed), ended, waits }
+        let begun = self.begun.load(Relaxed) + u64::from(runs);
+        Pulse { begun: begun + firings, ended: ended + firings, waits }
     }
 }
 
@@ -100,7 +102,7 @@ mod tests {
         let mut pulses = Pulses::new(2);
         let long = Duration::from_millis(30);
         let go_on = |pulses: &mut Pulses, watch: &Watch| {
-            pulses.note(0, watch.pulse("sink waits for batch 3".to_owned()));
+            pulses.note(0, watch.pulse((0, false), "sink waits for batch 3".to_owned()));
             pulses.note(1, Pulse::default());
         };
         let call = watch.call();

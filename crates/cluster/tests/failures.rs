@@ -40,7 +40,7 @@ fn an_error_of_a_stage_is_that_of_all_processes() {
 
 #[test]
 fn panics_are_named_in_every_stage() {
-    for (stage, process) in [("source", 1), ("par_map", 1), ("scan", 0), ("map", 0)] {
+    for (stage, process) in [("source", 1), ("par_map", 1), ("key_by", 1), ("scan", 0), ("map", 0)] {
         let all = clusters(2).into_iter().map(|it| it.batch(4)).collect();
         let fail = |at: &str, when: bool| assert!(!(at == stage && when), "told to");
         let errors = errors(all, |cluster| {
@@ -55,7 +55,10 @@ fn panics_are_named_in_every_stage() {
                     fail("par_map", n == 35);
                     n
                 })
-                .key_by(|_| 0)
+                .key_by(|n| {
+                    fail("key_by", *n == 35);
+                    0
+                })
                 .scan(
                     |_| 0u64,
                     |sum, n| {
@@ -73,7 +76,8 @@ fn panics_are_named_in_every_stage() {
         });
         for error in &errors {
             let text = error.to_string();
-            assert!(text.contains("panicked: told to") && text.contains(&format!("stage {stage}")), "{text}");
+            let at = if stage == "map" { "stage map" } else { &format!("stage {stage}, batch 1 of part 3") };
+            assert!(text.contains(&format!("{at}: panicked: told to")), "{text}");
             // The key of `scan` lives in one of the two.
             assert!(stage == "scan" || error.process() == Some(process), "{text}");
         }
@@ -120,4 +124,95 @@ fn chains_that_differ_are_refused() {
         if odd { chain.par_map(|n| n).collect().run() } else { chain.collect().run() }
     });
     assert!(errors[1].to_string().contains("another program"), "{}", errors[1]);
+}
+
+/// An item whose encoding fails or panics, or whose end panics.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+enum Odd {
+    Good,
+    Fails,
+    Panics,
+}
+
+impl serde::Serialize for Odd {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Odd::Good => to.serialize_unit_variant("Odd", 0, "Good"),
+            Odd::Fails => Err(serde::ser::Error::custom("told to fail")),
+            Odd::Panics => panic!("told to panic"),
+        }
+    }
+}
+
+impl std::hash::Hash for Odd {
+    fn hash<H: std::hash::Hasher>(&self, to: &mut H) {
+        assert!(*self != Odd::Panics, "no hash");
+        to.write_u8(0);
+    }
+}
+
+#[test]
+fn odd_implementations_of_traits_are_named() {
+    let odd = |n: u64, of: Odd| if n == 7 { of } else { Odd::Good };
+    // Each item is of process 1, and goes to another.
+    let all = || clusters(2).into_iter().map(|it| it.batch(2));
+    let item = |number: u64, of: Odd| {
+        errors(all().collect(), |cluster| {
+            let of = of.clone();
+            let chain = cluster.from_parts(2, |part| 5 * part as u64..5 * part as u64 + 5);
+            chain.par_map(move |n| (n, odd(n, of.clone()))).map(|(n, _)| n + number).collect().run()
+        })
+    };
+    for (of, why) in [(Odd::Fails, "a piece cannot be encoded"), (Odd::Panics, "panicked: told to panic")] {
+        for error in item(1, of) {
+            let text = error.to_string();
+            assert!(text.contains(&format!("stage gather, batch 1 of part 1: {why}")), "{text}");
+        }
+    }
+    let keyed = errors(all().collect(), |cluster| {
+        let chain = cluster.from_parts(2, |part| 5 * part as u64..5 * part as u64 + 5);
+        chain.key_by(|n| odd(*n, Odd::Panics)).scan(|_| (), |_, n| n).collect().run()
+    });
+    for error in keyed {
+        let text = error.to_string();
+        assert!(text.contains("stage key_by, batch 1 of part 1: panicked: no hash"), "{text}");
+    }
+}
+
+#[test]
+fn panics_of_functions_that_are_called_once_are_named() {
+    let init = errors(clusters(2), |cluster| {
+        let chain = cluster.from_parts(2, |part| [part as u64]).key_by(|n| *n);
+        chain.fold(|| -> u64 { panic!("no value") }, |_, _| ()).map(|(n, _)| n).collect().run()
+    });
+    let merge = errors(clusters(2), |cluster| {
+        let chain = cluster.from_parts(4, |part| [part as u64]).key_by(|_| 0u64);
+        chain.combine(|| 0, |a, n| *a += n, |_, _| panic!("no merge")).map(|(_, n)| n).collect().run()
+    });
+    let shared = errors(clusters(2), |cluster| {
+        let value = cluster.shared(|| -> u64 { panic!("no shared") });
+        cluster.from_parts(2, |part| [part as u64]).par_map(move |n| n + *value).collect().run()
+    });
+    let open = errors(clusters(2), |cluster| {
+        cluster
+            .from_parts(2, |part| [part as u64].repeat(if part == 1 { panic!("no part") } else { 1 }))
+            .collect()
+            .run()
+    });
+    let read = errors(clusters(2), |cluster| {
+        let items = (0..9u64).inspect(|n| assert!(*n < 5, "no item"));
+        cluster.batch(2).from_iter(items).collect().run()
+    });
+    for (errors, why) in [
+        (init, "stage fold, batch 0"),
+        (merge, ": panicked: no merge"),
+        (shared, "process 0 ("),
+        (open, "stage source, batch 0 of part 1: panicked: no part"),
+        (read, "stage source, batch 2: panicked: no item"),
+    ] {
+        for error in &errors {
+            let text = error.to_string();
+            assert!(text.contains(why) && text.contains("panicked: no "), "{text}");
+        }
+    }
 }

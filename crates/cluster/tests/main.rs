@@ -1,6 +1,7 @@
 //! Tests of the crate. Processes are threads of the test where nothing must kill them.
 
 mod chains;
+mod edges;
 mod failures;
 mod processes;
 mod support;

@@ -72,14 +72,34 @@ impl<'env, T: 'env> Batch<'env, T> {
     /// Runs all stages.
     pub fn run(self) -> Result<Vec<T>, Failure> {
         let mut stage = Stage::default();
-        let ran = catch_unwind(AssertUnwindSafe(|| (self.work)(&mut stage)));
-        let (text, cause) = match ran {
-            Ok(Ok(items)) => return Ok(items),
-            Ok(Err(cause)) => (format!("failed: {cause}"), Some(cause)),
-            Err(panic) => (format!("panicked: {}", message(&*panic)), None),
-        };
-        Err(Failure { stage: stage.name(), ticket: self.ticket, text, cause })
+        guard(&mut stage, self.ticket, self.work)
     }
+}
+
+/// Calls users' functions for a batch: an error or a panic is a failure of the stage that runs.
+fn guard<T>(
+    stage: &mut Stage,
+    ticket: Ticket,
+    work: impl FnOnce(&mut Stage) -> Result<T, Cause>,
+) -> Result<T, Failure> {
+    let (text, cause) = match catch_unwind(AssertUnwindSafe(|| work(stage))) {
+        Ok(Ok(made)) => return Ok(made),
+        Ok(Err(cause)) => match cause.downcast::<Failure>() {
+            Ok(failure) => return Err(*failure),
+            Err(cause) => (format!("failed: {cause}"), Some(cause)),
+        },
+        Err(panic) => (format!("panicked: {}", message(&*panic)), None),
+    };
+    Err(Failure { stage: stage.name(), ticket, text, cause })
+}
+
+/// Calls a user's function of a stage with this name for a batch.
+pub(crate) fn guarded<T>(
+    name: &str,
+    ticket: Ticket,
+    work: impl FnOnce() -> Result<T, Cause>,
+) -> Result<T, Failure> {
+    guard(&mut Stage(Some(Arc::new(Mutex::new(name.to_owned())))), ticket, |_| work())
 }
 
 /// What a panic says.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::batch::Cause;
+use super::batch::{Cause, guarded};
 use super::keyed::{First, Keyed, Sorted, Values, gather, home, sorted};
 use super::plan::{arriving, failure};
 use super::{Batch, Local};
@@ -74,8 +74,7 @@ where
         };
         let (mut values, own) = (Values::<K, A>::default(), merge.clone());
         let watch = plan.watch.clone();
-        let fold = move |batch: Option<Folded<K, A>>| -> Result<(), Cause> {
-            let _call = watch.call();
+        let mut fold = move |batch: Option<Folded<K, A>>| -> Result<(), Cause> {
             let Some((ticket, last, of_batch)) = batch else {
                 let shares = divide(sorted(std::mem::take(&mut values)), processes);
                 let ticket = Ticket::first_of(parts);
@@ -95,6 +94,11 @@ where
             out.push([], next(ticket, last).min(Ticket::first_of(parts)));
             Ok(())
         };
+        let fold = move |batch: Option<Folded<K, A>>| -> Result<(), Cause> {
+            let _call = watch.call();
+            let ticket = batch.as_ref().map_or(Ticket::first_of(parts), |(ticket, ..)| *ticket);
+            Ok(guarded("combine", ticket, || fold(batch))?)
+        };
         let batches = of_batch.batches.map(Some).chain(std::iter::once_with(|| None));
         plan.graph
             .source(batches)
@@ -112,9 +116,7 @@ where
             true,
         );
         let (out, watch) = (plan.out.clone(), plan.watch.clone());
-        let run = move |arrived: Result<crate::order::Whole, super::plan::Missing>| -> Result<(), Cause> {
-            let _call = watch.call();
-            let whole = arrived?;
+        let run = move |whole: crate::order::Whole| -> Result<(), Cause> {
             let cannot = |damaged| failure("combine", whole.ticket, damaged);
             let mut values = Values::<K, A>::default();
             for piece in whole.pieces {
@@ -127,6 +129,11 @@ where
             out.push([Piece { ticket, last: true, from: me, to: 0, body }], ticket.next(true));
             out.close();
             Ok(())
+        };
+        let run = move |arrived: Result<crate::order::Whole, super::plan::Missing>| -> Result<(), Cause> {
+            let _call = watch.call();
+            let whole = arrived?;
+            Ok(guarded("combine", whole.ticket, || run(whole))?)
         };
         plan.graph.source(arriving(inbox)).blocking().named("arrive").try_map(run).named("combine").discard();
         plan.parts += 1;

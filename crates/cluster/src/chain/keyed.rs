@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::batch::Cause;
+use super::batch::{Cause, guarded};
 use super::plan::{Makers, Missing, Plan, arriving, failure};
 use super::{Chain, Local};
 use crate::order::Whole;
@@ -147,7 +147,7 @@ where
         let mut plan = chain.plan;
         plan.shape.push_str(" | key_by");
         let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
-        plan.run_stages(chain.batches, move |ticket, last, items| {
+        plan.run_stages("key_by", chain.batches, move |ticket, last, items| {
             let shares = divide(items, processes, &*key);
             let piece = |(to, share): (usize, Share<T>)| {
                 let to = to as u32;
@@ -205,7 +205,8 @@ where
         let run = move |arrived: Option<Result<Whole, Missing>>| -> Result<(), Cause> {
             let whole = arrived.transpose()?;
             let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
-            Ok(work(whole).map_err(|damaged| failure(name, ticket, damaged))?)
+            let work = || work(whole).map_err(|damaged| failure(name, ticket, damaged).into());
+            Ok(guarded(name, ticket, work)?)
         };
         batches.try_map(run).named(name).discard();
         plan

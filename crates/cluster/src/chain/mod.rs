@@ -108,7 +108,7 @@ impl<'env, T: Serialize + DeserializeOwned + Send + 'static> Chain<'env, T> {
     pub fn gather(mut self) -> Local<'env, T> {
         let (me, place) = (self.plan.process() as u32, self.plan.places());
         self.plan.shape.push_str(" | gather");
-        self.plan.run_stages(self.batches, move |ticket, last, items| {
+        self.plan.run_stages("gather", self.batches, move |ticket, last, items| {
             let body = Body::new(items, place(0))?;
             Ok(vec![Piece { ticket, last, from: me, to: 0, body }])
         });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Chain;
-use super::batch::{Batch, Cause};
+use super::batch::{Batch, Cause, guarded};
 use super::plan::{Plan, Step};
 use crate::cluster::Cluster;
 use crate::ticket::Ticket;
@@ -18,7 +18,7 @@ impl Cluster {
     /// of about a batch, divided evenly, keep all processes at work; a part that is longer than the window holds up the others.
     ///
     /// # Panics
-    /// There are more than 2^32 - 2 parts.
+    /// There are more than 2^32 - 4 parts.
     ///
     /// ```
     /// use thalweg_cluster::Cluster;
@@ -43,7 +43,7 @@ impl Cluster {
     /// As [`from_parts`](Cluster::from_parts), of items that may be errors: the run fails with the first.
     ///
     /// # Panics
-    /// There are more than 2^32 - 2 parts.
+    /// There are more than 2^32 - 4 parts.
     pub fn try_from_parts<'env, I, T, E>(
         &self,
         parts: usize,
@@ -55,20 +55,17 @@ impl Cluster {
         E: Into<Cause> + 'env,
     {
         let parts =
-            u32::try_from(parts).ok().filter(|parts| *parts < u32::MAX).expect("at most 2^32 - 2 parts");
+            u32::try_from(parts).ok().filter(|parts| *parts <= u32::MAX - 3).expect("at most 2^32 - 4 parts");
         let processes = self.processes() as u32;
         let plan = Plan::new(self, parts, Step::Part(processes), format!("from_parts {parts}"));
         let parts = (self.process() as u32..parts).step_by(self.processes());
         let reader = Reader::new(self.settings.batch, &plan);
-        let batches = parts
-            .map(move |number| (number, part(number as usize)))
-            .flat_map(move |(number, items)| reader.clone().read(number, items.into_iter()));
+        let batches = reader.read(parts, move |number| part(number as usize).into_iter());
         Chain::new(plan, Box::new(batches))
     }
 }
 
-/// Divides a part into batches.
-#[derive(Clone)]
+/// Divides parts into batches.
 pub(super) struct Reader {
     size: usize,
     window: Arc<Window>,
@@ -80,26 +77,44 @@ impl Reader {
         Reader { size, window: plan.flow.window.clone(), watch: plan.watch.clone() }
     }
 
-    /// The batches of a part, each as soon as there is room for it. Ends early if the run does.
-    pub fn read<'env, T: Send + 'env, E: Into<Cause>>(
+    /// The batches of parts, each as soon as there is room for it. Ends early if the run does. `open` makes the items of a
+    /// part when there is room for its first batch.
+    pub fn read<'env, I, T, E>(
         self,
-        part: u32,
-        mut items: impl Iterator<Item = Result<T, E>>,
-    ) -> impl Iterator<Item = Batch<'env, T>> {
-        let mut next = Some(Ticket::first_of(part));
+        mut parts: impl Iterator<Item = u32>,
+        mut open: impl FnMut(u32) -> I,
+    ) -> impl Iterator<Item = Batch<'env, T>>
+    where
+        I: Iterator<Item = Result<T, E>>,
+        T: Send + 'env,
+        E: Into<Cause>,
+    {
+        // Where the part goes on that is not at its end.
+        let mut at: Option<(Ticket, I)> = None;
         std::iter::from_fn(move || {
-            let ticket = next?;
+            let (ticket, items) = match at.take() {
+                Some((ticket, items)) => (ticket, Some(items)),
+                None => (Ticket::first_of(parts.next()?), None),
+            };
             if !self.window.enter(ticket) {
                 return None;
             }
-            let call = self.watch.call();
-            // The iterator decides whether this batch is the last: none is held back until another item comes.
-            let read: Result<Vec<T>, E> = items.by_ref().take(self.size).collect();
-            let read = read.map_err(Into::into);
-            drop(call);
-            let last = read.as_ref().map_or(true, |read| read.len() < self.size);
-            next = (!last).then(|| ticket.next(false));
-            Some(Batch::new(ticket, last, move || read))
+            let _call = self.watch.call();
+            let read = guarded("source", ticket, || {
+                if ticket.batch == u32::MAX {
+                    return Err("a part has no more than 2^32 - 1 batches".into());
+                }
+                let mut items = items.unwrap_or_else(|| open(ticket.part));
+                // The iterator decides whether this batch is the last: none is held back until another item comes.
+                let read: Result<Vec<T>, E> = items.by_ref().take(self.size).collect();
+                let read = read.map_err(Into::into)?;
+                if read.len() == self.size {
+                    at = Some((ticket.next(false), items));
+                }
+                Ok(read)
+            });
+            let last = at.is_none();
+            Some(Batch::new(ticket, last, move || Ok(read?)))
         })
     }
 }

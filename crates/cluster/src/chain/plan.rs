@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thalweg::Graph;
 
 use super::Batches;
-use super::batch::{Cause, Failure};
+use super::batch::{Cause, Failure, guarded};
 use crate::cluster::Cluster;
 use crate::dataflow::{Flow, Station};
 use crate::ending::Ending;
@@ -80,9 +80,12 @@ impl<'env> Plan<'env> {
         };
         // A window that shrinks has room for an epoch.
         let least = settings.budget.map(|_| 1);
-        let epoch = least.or(settings.epoch).unwrap_or_else(|| u32::try_from(room / 4).unwrap_or(u32::MAX));
+        // The same in processes with different numbers of threads: by times of other epochs, the sink would not make room.
+        let usual = || settings.window.map_or(8, |_| u32::try_from(room / 4).unwrap_or(u32::MAX));
+        let epoch = least.or(settings.epoch).unwrap_or_else(usual);
         let (source, engine) = (Arc::new(Outbox::new(first)), Engine::default());
         let window = Arc::new(Window::new(room, epoch, engine.clone()));
+        let shape = format!("{shape} in epochs of {}", window.epoch());
         Plan {
             cluster: cluster.clone(),
             graph: Graph::new(),
@@ -154,9 +157,11 @@ impl<'env> Plan<'env> {
         }
     }
 
-    /// Runs the stages of batches, in parallel, and sends the pieces that a function makes of the items, in order.
+    /// Runs the stages of batches, in parallel, and sends the pieces that a function makes of the items, in order. `name`: of
+    /// the operator whose function that is.
     pub fn run_stages<T: Send + 'env>(
         &mut self,
+        name: &'static str,
         batches: Batches<'env, T>,
         pieces: impl Fn(Ticket, bool, Vec<T>) -> Result<Vec<Piece>, Damaged> + Send + Sync + 'env,
     ) {
@@ -165,10 +170,11 @@ impl<'env> Plan<'env> {
         let (watch, shrink) = (self.watch.clone(), self.shrink());
         let run = move |batch: super::Batch<'env, T>| -> Result<_, Cause> {
             let (ticket, last) = (batch.ticket, batch.last);
-            let call = watch.call();
+            let _call = watch.call();
             let items = batch.run()?;
-            drop(call);
-            let pieces = pieces(ticket, last, items).map_err(|damaged| failure("encode", ticket, damaged))?;
+            let pieces = guarded(name, ticket, || {
+                pieces(ticket, last, items).map_err(|damaged| failure(name, ticket, damaged).into())
+            })?;
             shrink(&pieces);
             Ok((ticket, last, pieces))
         };

@@ -5,6 +5,7 @@ use std::thread;
 
 use thalweg::{Error as EngineError, Handle, Options, Output, Prepared};
 
+use super::AnyShared;
 use super::batch::Failure;
 use super::plan::Plan;
 use crate::cluster::Cluster;
@@ -27,9 +28,12 @@ pub(super) fn run<'env, R>(
     let stage_run = graph.prepare(options).map_err(explain)?;
     // What is behind the sink is prepared in every process, for equal errors, and run in one.
     let sink_run = output.prepare(options).map_err(explain)?;
-    let (mesh, wires) = meet(&cluster, &shape, own_pulse(&flow, watch), &ending)?;
+    let behind_sink = sink.as_ref().map(|(_, engine)| engine.clone()).unwrap_or_default();
+    let pulse = own_pulse(&flow, watch.clone(), behind_sink);
+    let (mesh, wires) = meet(&cluster, &shape, pulse, &ending)?;
 
-    if let Err(text) = share(&cluster, mesh.as_deref()) {
+    let shared = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Err(text) = share(&shared, me, mesh.as_deref(), &watch) {
         ending.fail(Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me])));
     }
     stop_waiting(&flow, &ending);
@@ -69,7 +73,12 @@ pub(super) fn run<'env, R>(
     }
     match ending.take() {
         Some(error) => Err(error),
-        None => Ok(value),
+        None => {
+            // All processes have them.
+            let sent = |slot: &Arc<dyn AnyShared>| shared.iter().any(|it| Arc::ptr_eq(it, slot));
+            cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).retain(|slot| !sent(slot));
+            Ok(value)
+        }
     }
 }
 
@@ -81,13 +90,13 @@ fn run_stages(prepared: Prepared<'_>, cluster: &Cluster, ending: &Ending) {
 }
 
 /// Makes the shared values in process 0, and sends them to the others.
-fn share(cluster: &Cluster, mesh: Option<&Mesh>) -> Result<(), String> {
-    let slots = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if cluster.process() > 0 {
+fn share(slots: &[Arc<dyn AnyShared>], me: usize, mesh: Option<&Mesh>, watch: &Watch) -> Result<(), String> {
+    if me > 0 {
         let values = mesh.map_or(Vec::new(), |mesh| mesh.shared(slots.len()));
         return slots.iter().zip(values).try_for_each(|(slot, bytes)| slot.decode(&bytes));
     }
     for slot in slots {
+        let _call = watch.call();
         slot.make()?;
         if let Some(mesh) = mesh {
             let bytes = slot.encode()?;
@@ -137,14 +146,17 @@ fn stop_waiting(flow: &Flow, ending: &Ending) {
 }
 
 /// What this process tells of itself.
-fn own_pulse(flow: &Flow, watch: Arc<Watch>) -> OwnPulse {
+fn own_pulse(flow: &Flow, watch: Arc<Watch>, behind_sink: Engine) -> OwnPulse {
     let window = flow.window.clone();
     let inboxes: Vec<_> = flow.stations.iter().filter_map(|station| station.inbox.clone()).collect();
     Box::new(move || {
         let source = window.waits().map(|ticket| format!("source waits with {ticket}"));
         let stages = inboxes.iter().filter_map(|inbox| inbox.wants());
         let stages = stages.map(|(name, ticket)| format!("{name} waits for {ticket}"));
-        watch.pulse(source.into_iter().chain(stages).collect::<Vec<_>>().join(", "))
+        watch.pulse(
+            behind_sink.behind_source(),
+            source.into_iter().chain(stages).collect::<Vec<_>>().join(", "),
+        )
     })
 }
 

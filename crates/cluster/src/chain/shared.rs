@@ -32,7 +32,7 @@ impl<T> Deref for Shared<T> {
 
 impl Cluster {
     /// A value that a function makes in process 0, when the first run begins that this cluster or a clone makes from now on. It
-    /// is sent to each other process once, and functions of chains read it.
+    /// is sent to each other process once, unless that run fails, and functions of chains read it.
     ///
     /// ```
     /// use thalweg_cluster::Cluster;
@@ -61,6 +61,9 @@ struct Slot<T> {
 
 /// A shared value of any type, before and in a run.
 pub(crate) trait AnyShared: Send + Sync {
+    /// The name of its type.
+    fn name(&self) -> &'static str;
+
     /// Makes the value, unless it exists.
     fn make(&self) -> Result<(), String>;
 
@@ -72,9 +75,17 @@ pub(crate) trait AnyShared: Send + Sync {
 }
 
 impl<T: Serialize + DeserializeOwned + Send + Sync> AnyShared for Slot<T> {
+    fn name(&self) -> &'static str {
+        type_name::<T>()
+    }
+
     fn make(&self) -> Result<(), String> {
         let make = self.make.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(make) = make else { return Ok(()) };
+        let Some(make) = make else {
+            let made = self.value.get().map(|_| ());
+            return made
+                .ok_or_else(|| format!("a shared {}: its function has panicked before", type_name::<T>()));
+        };
         let made = catch_unwind(AssertUnwindSafe(make));
         let value = made.map_err(|panic| format!("a shared value: panicked: {}", message(&*panic)))?;
         _ = self.value.set(value);

@@ -53,8 +53,9 @@ impl Cluster {
                 }
                 Ok(())
             };
-            let items = items.into_iter();
-            plan.graph.source(of.read(0, items)).blocking().named("read").try_map(send).discard();
+            let mut items = Some(items.into_iter());
+            let open = move |_| items.take().into_iter().flatten();
+            plan.graph.source(of.read(0..1, open)).blocking().named("read").try_map(send).discard();
         } else {
             reader.close();
         }

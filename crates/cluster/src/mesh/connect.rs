@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::control::{self, Control, Limits, Mesh, OwnPulse};
@@ -16,8 +16,11 @@ use crate::error::Error;
 /// Time between two attempts to connect to a process that does not listen yet.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The longest that a greeting may take: a stranger that connects and says nothing holds up the others this long.
+/// The longest that a greeting may take.
 const GREETING: Duration = Duration::from_secs(1);
+
+/// The most greetings at a time: further connections wait.
+const GREETINGS: usize = 256;
 
 /// Where the processes of a run are.
 pub(crate) struct Seats<'a> {
@@ -43,15 +46,34 @@ pub(crate) fn connect(
         }
         return Err(error);
     }
-    let found = meeting.found;
+    let found = std::mem::take(&mut meeting.found);
+    // Strangers stay outside.
+    drop(meeting);
     let control = found.control.into_iter().map(|(peer, stream)| Control { peer, stream }).collect();
-    let mesh = Mesh::start(me.process as usize, seats.addresses, control, seats.limits, own_pulse, ending)
-        .map_err(|error| Error::new(format!("cannot watch over the connections: {error}")))?;
-    let mut wires: Vec<Option<Wire>> = seats.addresses.iter().map(|_| None).collect();
-    for (peer, stream) in found.data {
-        wires[peer as usize] = Some(Wire::new(stream, me.process as usize, peer as usize, mesh.clone())?);
+    let number = me.process as usize;
+    let cannot = |error| {
+        let text = format!("process {number}: cannot watch over the connections: {error}");
+        Error::of(number, text)
+    };
+    let mesh =
+        Mesh::new(number, seats.addresses, control, seats.limits, own_pulse, ending).map_err(cannot)?;
+    let wires = || -> Result<Vec<Option<Wire>>, Error> {
+        mesh.start().map_err(cannot)?;
+        let mut wires: Vec<Option<Wire>> = seats.addresses.iter().map(|_| None).collect();
+        for (peer, stream) in found.data {
+            wires[peer as usize] = Some(Wire::new(stream, number, peer as usize, mesh.clone())?);
+        }
+        Ok(wires)
+    };
+    match wires() {
+        Ok(wires) => Ok((mesh, wires)),
+        Err(error) => {
+            let own = error.to_others();
+            ending.fail(error);
+            mesh.finish();
+            Err(ending.take().unwrap_or(own))
+        }
     }
-    Ok((mesh, wires))
 }
 
 /// The search for all connections.
@@ -61,8 +83,33 @@ struct Meeting<'a> {
     listener: TcpListener,
     until: Instant,
     found: Found,
-    /// Why a process was refused last, by its number.
-    refused: BTreeMap<u32, &'static str>,
+    /// Connections whose greeting is under way.
+    greetings: Vec<Greeting>,
+    /// When this process gave the last sign of life.
+    signed: Instant,
+    /// Why a connection was refused last.
+    refused: Option<&'static str>,
+}
+
+/// A connection from a process or a stranger. Each has a thread, so that one that says nothing holds up no other.
+struct Greeting {
+    stream: TcpStream,
+    since: Instant,
+    thread: JoinHandle<(TcpStream, Result<(u32, Kind), Failed>)>,
+}
+
+impl Greeting {
+    fn begin(stream: TcpStream, me: &Identity, until: Instant) -> io::Result<Greeting> {
+        stream.set_nonblocking(false)?;
+        prepare(&stream, until)?;
+        let (mut greeted, me) = (stream.try_clone()?, me.clone());
+        let greet = move || {
+            let result = hello::accept(&mut greeted, &me);
+            (greeted, result)
+        };
+        let thread = thread::Builder::new().name("greeting".to_owned()).spawn(greet)?;
+        Ok(Greeting { stream, since: Instant::now(), thread })
+    }
 }
 
 #[derive(Default)]
@@ -103,7 +150,16 @@ impl<'a> Meeting<'a> {
         let listener = listener.map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         let until = Instant::now() + seats.patience;
-        Ok(Meeting { seats, me, listener, until, found: Found::default(), refused: BTreeMap::new() })
+        Ok(Meeting {
+            seats,
+            me,
+            listener,
+            until,
+            found: Found::default(),
+            greetings: Vec::new(),
+            signed: Instant::now(),
+            refused: None,
+        })
     }
 
     fn gather(&mut self) -> Result<(), Error> {
@@ -111,8 +167,10 @@ impl<'a> Meeting<'a> {
         while !others.iter().all(|peer| self.found.has(*peer)) {
             for peer in 0..self.me.process {
                 self.reach(peer)?;
+                self.sign();
             }
-            while self.answer() {}
+            self.answer();
+            self.sign();
             for (peer, stream) in &mut self.found.control {
                 let name = format!("process {peer} ({})", self.seats.addresses[*peer as usize]);
                 control::look(*peer as usize, &name, stream)?;
@@ -156,31 +214,41 @@ impl<'a> Meeting<'a> {
         Ok(())
     }
 
-    /// Takes a connection, if one waits.
-    fn answer(&mut self) -> bool {
-        let Ok((mut stream, _)) = self.listener.accept() else { return false };
-        let greeted = stream
-            .set_nonblocking(false)
-            .and_then(|()| prepare(&stream, self.until))
-            .map_err(Failed::from)
-            .and_then(|()| hello::accept(&mut stream, self.me));
-        match greeted {
-            Ok((peer, kind)) if peer > self.me.process => _ = self.found.of(kind).insert(peer, stream),
-            // A stranger, or a process that says itself why it ends.
-            Err(Failed::Refused(why)) => {
-                self.refused.insert(u32::MAX, why.text());
-            }
-            Ok(_) | Err(Failed::Broken) => {}
+    /// Takes connections that wait, and those whose greeting has ended.
+    fn answer(&mut self) {
+        while self.greetings.len() < GREETINGS
+            && let Ok((stream, _)) = self.listener.accept()
+        {
+            // One that breaks is one that did not come.
+            self.greetings.extend(Greeting::begin(stream, self.me, self.until));
         }
-        true
+        for greeting in self.greetings.iter().filter(|it| it.since.elapsed() > GREETING) {
+            _ = greeting.stream.shutdown(Shutdown::Both);
+        }
+        for greeting in self.greetings.extract_if(.., |it| it.thread.is_finished()) {
+            let Ok((stream, greeted)) = greeting.thread.join() else { continue };
+            match greeted {
+                Ok((peer, kind)) if peer > self.me.process => _ = self.found.of(kind).insert(peer, stream),
+                // A stranger, or a process that says itself why it ends.
+                Err(Failed::Refused(why)) => self.refused = Some(why.text()),
+                Ok(_) | Err(Failed::Broken) => {}
+            }
+        }
+    }
+
+    /// Gives signs of life to the processes whose run may have begun.
+    fn sign(&mut self) {
+        if self.signed.elapsed() >= self.seats.limits.silence / control::SIGNS {
+            self.signed = Instant::now();
+            self.found.control.values_mut().for_each(control::sign);
+        }
     }
 
     fn missing(&self, others: &[u32]) -> Error {
         let missing: Vec<u32> = others.iter().copied().filter(|peer| !self.found.has(*peer)).collect();
         let names: Vec<String> =
             missing.iter().map(|peer| format!("{peer} ({})", self.seats.addresses[*peer as usize])).collect();
-        let refused =
-            self.refused.values().next().map_or(String::new(), |why| format!("; one was refused: {why}"));
+        let refused = self.refused.map_or(String::new(), |why| format!("; one was refused: {why}"));
         let text = format!(
             "process {}: no connection within {:?} with process {}{refused}",
             self.me.process,
@@ -192,11 +260,22 @@ impl<'a> Meeting<'a> {
     }
 }
 
+impl Drop for Meeting<'_> {
+    fn drop(&mut self) {
+        for greeting in self.greetings.drain(..) {
+            _ = greeting.stream.shutdown(Shutdown::Both);
+            _ = greeting.thread.join();
+        }
+    }
+}
+
 fn open(address: &str, until: Instant) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     for address in addresses {
         match TcpStream::connect_timeout(&address, greeting(until)) {
+            // Where no one listens, a connection can get the port that it goes to, and reach itself.
+            Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {}
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::watch::{Pulse, Pulses};
 
 /// How often a process gives a sign of life in the time in which it must.
-const SIGNS: u32 = 4;
+pub(super) const SIGNS: u32 = 4;
 
 /// The longest text of an error that goes to other processes.
 const LONGEST_TEXT: usize = 1 << 16;
@@ -92,8 +92,8 @@ struct State {
 }
 
 impl Mesh {
-    /// Starts a thread for each connection, and one that gives signs of life.
-    pub fn start(
+    /// All other processes, of which nothing is heard before [`start`](Mesh::start).
+    pub fn new(
         me: usize,
         addresses: &[String],
         controls: Vec<Control>,
@@ -102,12 +102,10 @@ impl Mesh {
         ending: &Arc<Ending>,
     ) -> io::Result<Arc<Mesh>> {
         let Limits { silence, .. } = limits;
-        let mut readers = Vec::new();
         let mut peers = Vec::new();
         for Control { peer, stream } in controls {
             stream.set_read_timeout(Some(silence))?;
             stream.set_write_timeout(Some(silence))?;
-            readers.push((peer as usize, stream.try_clone()?));
             peers.push(Peer { process: peer as usize, stream: Mutex::new(stream) });
         }
         let mesh = Arc::new(Mesh {
@@ -145,13 +143,18 @@ impl Mesh {
             let mesh = mesh.clone();
             ending.on_enough(move || mesh.tell(Word::Enough, &[]));
         }
-        for (peer, stream) in readers {
-            let listening = mesh.clone();
-            mesh.spawn(&format!("control-{peer}"), move || listening.listen(peer, stream, silence))?;
-        }
-        let beating = mesh.clone();
-        mesh.spawn("control-beat", move || beating.beat(silence / SIGNS))?;
         Ok(mesh)
+    }
+
+    /// Starts a thread for each connection, and one that gives signs of life.
+    pub fn start(self: &Arc<Mesh>) -> io::Result<()> {
+        let Limits { silence, stall } = self.limits;
+        for peer in &self.peers {
+            let (stream, peer, listening) = (self.stream(peer).try_clone()?, peer.process, self.clone());
+            self.spawn(&format!("control-{peer}"), move || listening.listen(peer, stream, silence))?;
+        }
+        let beating = self.clone();
+        self.spawn("control-beat", move || beating.beat(silence.min(stall) / SIGNS))
     }
 
     fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -197,9 +200,10 @@ impl Mesh {
     /// Says that this process is done, and waits until all are: all of them succeed, or none does. Then ends all threads.
     pub fn finish(&self) {
         if !self.ending.is_stopped() {
+            // Before it is told: from here on this process finds no stall.
+            self.lock().done[self.me] = true;
             self.tell(Word::Done, &[]);
             let mut state = self.lock();
-            state.done[self.me] = true;
             while !self.ending.is_stopped() && state.done.contains(&false) {
                 state = self.wait(state, Duration::from_millis(500));
             }
@@ -237,10 +241,9 @@ impl Mesh {
             let (word, text) = match read(&mut stream) {
                 Ok(said) => said,
                 Err(_) if self.is_over(peer) => return,
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Err(error) if is_late(&error) => {
                     let text = format!("{}: no sign of life for {silence:?}", self.names[peer]);
-                    break Error::of(peer, text)
-                        .with_help("the process was stopped, or its machine or the network has failed");
+                    break Error::of(peer, text).with_help(STOPPED);
                 }
                 Err(_) => {
                     let text = format!("{} ended without a word", self.names[peer]);
@@ -249,8 +252,10 @@ impl Mesh {
             };
             match word {
                 Word::Alive => {
-                    let pulse = postcard::from_bytes(&text).unwrap_or_default();
-                    self.lock().pulses.note(peer, pulse);
+                    // One whose run has not begun has none.
+                    if let Ok(pulse) = postcard::from_bytes(&text) {
+                        self.lock().pulses.note(peer, pulse);
+                    }
                 }
                 Word::Enough => self.ending.enough(),
                 Word::Shared => {
@@ -302,11 +307,20 @@ impl Mesh {
         self.tell(Word::Failed, &text_of(error, self.me));
     }
 
-    /// Sends to all. A process that does not take it has ended, which its reader notices.
+    /// Sends to all. The reader of a connection notices if its process has ended.
     fn tell(&self, word: Word, payload: &[u8]) {
         let frame = frame(word, payload);
         for peer in &self.peers {
-            _ = self.stream(peer).write_all(&frame);
+            let mut stream = self.stream(peer);
+            let Err(error) = stream.write_all(&frame) else { continue };
+            // A part of the frame may have gone: what followed would be taken for the rest.
+            _ = stream.shutdown(Shutdown::Write);
+            drop(stream);
+            if is_late(&error) && !self.is_over(peer.process) {
+                let (name, silence) = (&self.names[peer.process], self.limits.silence);
+                let error = Error::of(peer.process, format!("{name}: has taken no message for {silence:?}"));
+                self.ending.fail(error.with_help(STOPPED));
+            }
         }
     }
 
@@ -322,6 +336,12 @@ impl Mesh {
     fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
         self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
+}
+
+const STOPPED: &str = "the process was stopped, or its machine or the network has failed";
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn frame(word: Word, payload: &[u8]) -> Vec<u8> {
@@ -345,6 +365,11 @@ fn text_of(error: &Error, me: usize) -> Vec<u8> {
 pub(super) fn tell(error: &Error, me: usize, stream: &mut TcpStream) {
     // A process that does not take it has ended itself.
     _ = stream.write_all(&frame(Word::Failed, &text_of(error, me)));
+}
+
+/// Gives a sign of life to a process that this one is connected with, while connections to others are missing.
+pub(super) fn sign(stream: &mut TcpStream) {
+    _ = stream.write_all(&frame(Word::Alive, &[]));
 }
 
 /// What a process says that has failed, or has heard of a failure.

@@ -1,0 +1,227 @@
+//! Edges: the ends of ranges, slow functions, many processes.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use thalweg_cluster::Cluster;
+
+use crate::support::{clusters, result, run};
+
+fn strict(all: Vec<Cluster>) -> Vec<Cluster> {
+    let short = Duration::from_millis(150);
+    all.into_iter().map(|it| it.stall(short).silence(Duration::from_secs(2))).collect()
+}
+
+#[test]
+fn a_slow_shared_value_is_no_stall() {
+    let got = result(strict(clusters(2)), |cluster| {
+        let seven = cluster.shared(|| {
+            sleep(Duration::from_millis(450));
+            7u64
+        });
+        cluster.from_parts(2, |part| [part as u64]).par_map(move |n| n + *seven).collect().run()
+    });
+    assert_eq!(got, [7, 8]);
+}
+
+#[test]
+fn a_slow_opening_of_a_part_is_no_stall() {
+    let got = result(strict(clusters(2)), |cluster| {
+        cluster
+            .from_parts(2, |part| {
+                sleep(Duration::from_millis(450));
+                [part as u64]
+            })
+            .collect()
+            .run()
+    });
+    assert_eq!(got, [0, 1]);
+}
+
+#[test]
+fn a_slow_key_is_no_stall() {
+    let got = result(strict(clusters(2)), |cluster| {
+        cluster
+            .from_parts(2, |part| [part as u64])
+            .key_by(|n| {
+                sleep(Duration::from_millis(450));
+                *n
+            })
+            .scan(|_| (), |_, n| n)
+            .collect()
+            .run()
+    });
+    assert_eq!(got, [0, 1]);
+}
+
+#[test]
+fn a_slow_sink_is_no_stall() {
+    let got = result(strict(clusters(2)), |cluster| {
+        cluster
+            .from_parts(2, |part| [part as u64, 10])
+            .map(|n| {
+                sleep(Duration::from_millis(250));
+                n
+            })
+            .then(|stream| {
+                stream.map(|n| {
+                    sleep(Duration::from_millis(250));
+                    n
+                })
+            })
+            .collect()
+            .run()
+    });
+    assert_eq!(got, [0, 10, 1, 10]);
+}
+
+#[test]
+fn a_long_silence_is_no_stall() {
+    let all = clusters(2)
+        .into_iter()
+        .map(|it| it.silence(Duration::from_secs(2)).stall(Duration::from_millis(100)))
+        .collect();
+    let got = result(all, |cluster| {
+        cluster
+            .from_parts(2, |part| [part as u64])
+            .par_map(|n| {
+                sleep(Duration::from_millis(1200 * n));
+                n
+            })
+            .collect()
+            .run()
+    });
+    assert_eq!(got, [0, 1]);
+}
+
+#[test]
+fn parts_behind_the_end_are_not_opened() {
+    let opened = AtomicUsize::new(0);
+    let got = result(clusters(2), |cluster| {
+        cluster
+            .from_parts(1_000_000, |part| {
+                opened.fetch_add(1, Relaxed);
+                [part as u64]
+            })
+            .gather()
+            .then(|stream| stream.take(3))
+            .collect()
+            .run()
+    });
+    assert_eq!(got, [0, 1, 2]);
+    assert!(opened.load(Relaxed) < 1000, "{opened:?}");
+}
+
+#[test]
+fn epochs_that_differ_are_refused() {
+    let all =
+        clusters(2).into_iter().map(|it| it.patience(Duration::from_millis(500)).window(64)).enumerate();
+    let all = all.map(|(n, it)| it.epoch([1, 16][n]).stall(Duration::from_secs(2))).collect();
+    let results = run(all, |cluster| {
+        cluster.from_parts(2, |_| 0..2000u64).collect().run().map(|it| it.map(|items| items.len()))
+    });
+    assert!(results[1].as_ref().unwrap_err().to_string().contains("another program"), "{results:?}");
+}
+
+#[test]
+fn shared_values_that_differ_are_refused() {
+    let all = clusters(2)
+        .into_iter()
+        .map(|it| it.patience(Duration::from_millis(500)).stall(Duration::from_secs(2)))
+        .collect();
+    let results = run(all, |cluster| {
+        if cluster.process() == 1 {
+            cluster.shared(|| 7u8);
+        }
+        cluster.from_parts(2, |_| 0..20u64).collect().run().map(|it| it.map(|items| items.len()))
+    });
+    assert!(results[1].as_ref().unwrap_err().to_string().contains("another program"), "{results:?}");
+}
+
+fn counts() -> (usize, usize) {
+    let count = |path| std::fs::read_dir(path).unwrap().count();
+    (count("/proc/self/fd"), count("/proc/self/task"))
+}
+
+/// Threads and files of other tests must not count, so this runs in a process of its own.
+#[test]
+fn runs_one_after_the_other_leave_nothing() {
+    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    alone.args(["--exact", "edges::runs_one_after_the_other"]).env("THALWEG_CLUSTER_COUNT", "1");
+    let output = alone.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// What that process runs: no test by itself.
+#[test]
+fn runs_one_after_the_other() {
+    if std::env::var_os("THALWEG_CLUSTER_COUNT").is_none() {
+        return;
+    }
+    let all = clusters(3);
+    let once = |fail: bool| {
+        run(all.clone(), |cluster| {
+            cluster
+                .from_parts(9, |part| [part as u64])
+                .try_par_map(move |n| if fail && n == 5 { Err("five") } else { Ok(n) })
+                .key_by(|n| *n)
+                .scan(|_| (), |_, n| n)
+                .collect()
+                .run()
+        })
+    };
+    for fail in [false, true] {
+        once(fail);
+        let before = counts();
+        for _ in 0..5 {
+            let results = once(fail);
+            assert!(results.iter().all(|it| it.is_err() == fail), "{results:?}");
+        }
+        // A thread that was joined is in the list a little longer.
+        let began = Instant::now();
+        while counts() != before && began.elapsed() < Duration::from_secs(2) {
+            sleep(Duration::from_millis(5));
+        }
+        assert_eq!(counts(), before, "{fail}");
+    }
+}
+
+#[test]
+fn seventeen_processes_with_few_parts() {
+    let got = result(clusters(17), |cluster| {
+        cluster
+            .from_parts(20, |part| [part as u64])
+            .key_by(|n| *n)
+            .fold(|| 0u64, |a, n| *a += n)
+            .collect()
+            .run()
+    });
+    assert_eq!(got.len(), 20);
+}
+
+#[test]
+fn a_shared_value_of_several_megabytes_arrives() {
+    let got = result(clusters(3), |cluster| {
+        let long = cluster.shared(|| vec![7u8; 6_000_000]);
+        cluster.from_parts(9, |part| [part]).par_map(move |_| long.len() as u64).collect().run()
+    });
+    assert_eq!(got, [6_000_000; 9]);
+}
+
+#[test]
+fn idle_strangers_do_not_hold_up_the_start() {
+    use std::io::Write;
+    let all = clusters(2);
+    let text = format!("{:?}", all[0]);
+    let address = text.split('"').nth(1).unwrap().to_owned();
+    let mut idle: Vec<_> = (0..100).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
+    for (n, it) in idle.iter_mut().enumerate() {
+        it.write_all(&vec![7u8; [0, 1, 50, 116, 4000][n % 5]]).unwrap();
+    }
+    let began = Instant::now();
+    let got = result(all, |cluster| cluster.from_parts(9, |part| [part]).collect().run());
+    assert_eq!(got.len(), 9);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
