@@ -91,24 +91,35 @@ struct Meeting<'a> {
     refused: Option<&'static str>,
 }
 
-/// A connection from a process or a stranger. Each has a thread, so that one that says nothing holds up no other.
+/// A connection to a process, or from a process or a stranger. Each has a thread, so that one that says nothing holds up
+/// no other, and this process goes on with its signs of life.
 struct Greeting {
+    /// Where this process has connected.
+    to: Option<(u32, Kind)>,
     stream: TcpStream,
-    since: Instant,
+    until: Instant,
     thread: JoinHandle<(TcpStream, Result<(u32, Kind), Failed>)>,
 }
 
 impl Greeting {
-    fn begin(stream: TcpStream, me: &Identity, until: Instant) -> io::Result<Greeting> {
+    fn begin(
+        stream: TcpStream,
+        to: Option<(u32, Kind)>,
+        me: &Identity,
+        limit: Duration,
+    ) -> io::Result<Greeting> {
         stream.set_nonblocking(false)?;
-        prepare(&stream, until)?;
+        prepare(&stream, limit)?;
         let (mut greeted, me) = (stream.try_clone()?, me.clone());
         let greet = move || {
-            let result = hello::accept(&mut greeted, &me);
+            let result = match to {
+                Some((peer, kind)) => hello::connect(&mut greeted, &me, peer, kind).map(|()| (peer, kind)),
+                None => hello::accept(&mut greeted, &me),
+            };
             (greeted, result)
         };
         let thread = thread::Builder::new().name("greeting".to_owned()).spawn(greet)?;
-        Ok(Greeting { stream, since: Instant::now(), thread })
+        Ok(Greeting { to, stream, until: Instant::now() + limit, thread })
     }
 }
 
@@ -166,10 +177,10 @@ impl<'a> Meeting<'a> {
         let others: Vec<u32> = (0..self.me.processes).filter(|peer| *peer != self.me.process).collect();
         while !others.iter().all(|peer| self.found.has(*peer)) {
             for peer in 0..self.me.process {
-                self.reach(peer)?;
+                self.reach(peer);
                 self.sign();
             }
-            self.answer();
+            self.greet()?;
             self.sign();
             for (peer, stream) in &mut self.found.control {
                 let name = format!("process {peer} ({})", self.seats.addresses[*peer as usize]);
@@ -187,53 +198,52 @@ impl<'a> Meeting<'a> {
     }
 
     /// Connects to a process that may not listen yet.
-    fn reach(&mut self, peer: u32) -> Result<(), Error> {
+    fn reach(&mut self, peer: u32) {
+        let left = self.until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         for kind in [Kind::Data, Kind::Control] {
-            if self.found.of(kind).contains_key(&peer) {
+            let to = Some((peer, kind));
+            if self.found.of(kind).contains_key(&peer) || self.greetings.iter().any(|it| it.to == to) {
                 continue;
             }
-            let address = &self.seats.addresses[peer as usize];
-            let Ok(mut stream) = open(address, self.until) else { return Ok(()) };
-            match prepare(&stream, self.until)
-                .map_err(Failed::from)
-                .and_then(|()| hello::connect(&mut stream, self.me, peer, kind))
-            {
-                Ok(()) => _ = self.found.of(kind).insert(peer, stream),
-                Err(Failed::Refused(why)) => {
-                    let text = format!(
-                        "process {} refuses process {peer} ({address}): {}",
-                        self.me.process,
-                        why.text()
-                    );
-                    return Err(Error::of(peer as usize, text));
+            let soon = (self.seats.limits.silence / control::SIGNS).min(left).min(GREETING);
+            let Ok(stream) = open(&self.seats.addresses[peer as usize], soon) else { return };
+            self.greetings.extend(Greeting::begin(stream, to, self.me, left));
+        }
+    }
+
+    /// Takes connections that wait, and those whose greeting has ended.
+    fn greet(&mut self) -> Result<(), Error> {
+        while self.greetings.len() < GREETINGS
+            && let Ok((stream, _)) = self.listener.accept()
+        {
+            // One that breaks is one that did not come.
+            self.greetings.extend(Greeting::begin(stream, None, self.me, GREETING));
+        }
+        for greeting in self.greetings.iter().filter(|it| Instant::now() > it.until) {
+            _ = greeting.stream.shutdown(Shutdown::Both);
+        }
+        let ended: Vec<Greeting> = self.greetings.extract_if(.., |it| it.thread.is_finished()).collect();
+        for greeting in ended {
+            let Ok((stream, result)) = greeting.thread.join() else { continue };
+            match (result, greeting.to) {
+                (Ok((peer, kind)), to) if peer > self.me.process || to.is_some() => {
+                    if prepare(&stream, GREETING).is_ok() {
+                        self.found.of(kind).insert(peer, stream);
+                    }
                 }
+                (Err(Failed::Refused(why)), Some((peer, _))) => return Err(self.refuses(peer, why.text())),
+                // A stranger, or a process that says itself why it ends.
+                (Err(Failed::Refused(why)), None) => self.refused = Some(why.text()),
                 // It has ended, or has not begun: the next attempt may succeed.
-                Err(Failed::Broken) => return Ok(()),
+                (Ok(_) | Err(Failed::Broken), _) => {}
             }
         }
         Ok(())
     }
 
-    /// Takes connections that wait, and those whose greeting has ended.
-    fn answer(&mut self) {
-        while self.greetings.len() < GREETINGS
-            && let Ok((stream, _)) = self.listener.accept()
-        {
-            // One that breaks is one that did not come.
-            self.greetings.extend(Greeting::begin(stream, self.me, self.until));
-        }
-        for greeting in self.greetings.iter().filter(|it| it.since.elapsed() > GREETING) {
-            _ = greeting.stream.shutdown(Shutdown::Both);
-        }
-        for greeting in self.greetings.extract_if(.., |it| it.thread.is_finished()) {
-            let Ok((stream, greeted)) = greeting.thread.join() else { continue };
-            match greeted {
-                Ok((peer, kind)) if peer > self.me.process => _ = self.found.of(kind).insert(peer, stream),
-                // A stranger, or a process that says itself why it ends.
-                Err(Failed::Refused(why)) => self.refused = Some(why.text()),
-                Ok(_) | Err(Failed::Broken) => {}
-            }
-        }
+    fn refuses(&self, peer: u32, why: &str) -> Error {
+        let (me, address) = (self.me.process, &self.seats.addresses[peer as usize]);
+        Error::of(peer as usize, format!("process {me} refuses process {peer} ({address}): {why}"))
     }
 
     /// Gives signs of life to the processes whose run may have begun.
@@ -269,11 +279,11 @@ impl Drop for Meeting<'_> {
     }
 }
 
-fn open(address: &str, until: Instant) -> io::Result<TcpStream> {
+fn open(address: &str, limit: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     for address in addresses {
-        match TcpStream::connect_timeout(&address, greeting(until)) {
+        match TcpStream::connect_timeout(&address, limit) {
             // Where no one listens, a connection can get the port that it goes to, and reach itself.
             Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {}
             Ok(stream) => return Ok(stream),
@@ -283,14 +293,27 @@ fn open(address: &str, until: Instant) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Settings of a connection until it is greeted.
-fn prepare(stream: &TcpStream, until: Instant) -> io::Result<()> {
+/// Settings of a connection until its run begins. `limit`: how long it may take to answer.
+fn prepare(stream: &TcpStream, limit: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(greeting(until)))?;
-    stream.set_write_timeout(Some(greeting(until)))
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))
 }
 
-/// How long a greeting may take.
-fn greeting(until: Instant) -> Duration {
-    until.saturating_duration_since(Instant::now()).clamp(Duration::from_millis(1), GREETING)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ports of outgoing connections are chosen in turn, so some attempts reach themselves.
+    #[test]
+    fn a_connection_never_reaches_itself() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // Linux has even ports for connections and odd ones for listeners.
+        let port = listener.local_addr().unwrap().port() & !1;
+        drop(listener);
+        let address = format!("127.0.0.1:{port}");
+        for _ in 0..30_000 {
+            assert!(open(&address, GREETING).is_err());
+        }
+    }
 }
