@@ -5,7 +5,8 @@
 //!
 //! No process waits for ever: let `t` be the batch that the sink needs, of process `p`. The batches of `p` are in the order
 //! of tickets, so all of `p`'s batches before `t` are taken. Those of them that the time has not passed are in the epoch
-//! of `t`, and an epoch has no more batches than the room, `t` included. So `p` has room for `t`.
+//! of `t`, and an epoch has no more batches than the room, `t` included. So `p` has room for `t`. This needs the same epochs
+//! in all processes, so they are compared when a run begins.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

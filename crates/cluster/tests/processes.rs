@@ -181,6 +181,7 @@ fn disturb(seed: u64, signal: &str) {
         let names = text.contains(&format!("process {victim} ("))
             || text.contains(&format!("with process {victim} "));
         assert!(names, "seed {seed}, process {victim}, {signal}: {text}");
+        assert!(text.starts_with("error: ") && text.lines().count() == 1, "more than the cause: {text}");
     }
     let written = std::fs::read(&run.output).unwrap_or_default();
     assert!(expected().starts_with(&written), "seed {seed}: the output is no prefix");
