@@ -91,6 +91,9 @@ struct Meeting<'a> {
     refused: Option<&'static str>,
 }
 
+/// A connection, and the process at its other end.
+type Greeted = (TcpStream, Result<(u32, Kind), Failed>);
+
 /// A connection to a process, or from a process or a stranger. Each has a thread, so that one that says nothing holds up
 /// no other, and this process goes on with its signs of life.
 struct Greeting {
@@ -98,7 +101,7 @@ struct Greeting {
     to: Option<(u32, Kind)>,
     stream: TcpStream,
     until: Instant,
-    thread: JoinHandle<(TcpStream, Result<(u32, Kind), Failed>)>,
+    thread: JoinHandle<Greeted>,
 }
 
 impl Greeting {
