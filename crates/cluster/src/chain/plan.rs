@@ -69,7 +69,7 @@ impl<'env> Plan<'env> {
             (Some(window), Step::Part(_)) => window / processes,
             (Some(window), Step::Batch(_)) => window,
             (None, step) => {
-                let threads = std::thread::available_parallelism().map_or(1, usize::from);
+                let threads = thalweg::embed::machine::threads();
                 let one = (4 * threads).max(32);
                 if matches!(step, Step::Part(_)) { one } else { one * processes }
             }
