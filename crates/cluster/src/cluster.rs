@@ -118,7 +118,7 @@ impl Cluster {
         self.addresses.len()
     }
 
-    /// The most batches that all processes together have between their source and the sink, at least one of each process.
+    /// Maximum number of batches that all processes together have between their source and the sink; each process has at least one.
     /// Default: 4 for each thread of all processes, at least 32 for each process.
     pub fn window(mut self, batches: usize) -> Cluster {
         self.settings.window = Some(batches);
@@ -159,7 +159,7 @@ impl Cluster {
         self
     }
 
-    /// The most bytes, as they are encoded, that all processes together have between their source and the sink, as far as
+    /// Maximum number of encoded bytes that all processes together have between their source and the sink, as far as
     /// batches are no larger than those before: the [window](Cluster::window) shrinks to what the largest batch leaves room for.
     /// A process has at least one batch.
     pub fn budget(mut self, bytes: usize) -> Cluster {

@@ -216,7 +216,7 @@ impl Sender {
 #[derive(Default)]
 struct Pieces(Vec<Piece>);
 
-/// The most pieces that are sent together.
+/// Maximum number of pieces in one message.
 const TOGETHER: usize = 64;
 
 impl Accountable for Pieces {

@@ -16,6 +16,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use blake3::Hash;
+
 use crate::cluster::Cluster;
 use crate::error::Error;
 
@@ -31,7 +33,8 @@ const JOINING: Duration = Duration::from_secs(30);
 /// Time between two looks at the processes.
 const PAUSE: Duration = Duration::from_millis(2);
 
-const TOKEN: usize = 32;
+/// Bytes of a token.
+const TOKEN: usize = blake3::OUT_LEN;
 
 /// Runs `processes` processes on this machine, each by the command that a function returns for its number, and waits for all. A
 /// process that calls [`Cluster::from_env`] gets a cluster of them. Process 0 inherits the standard input as the command says; give
@@ -53,11 +56,12 @@ pub fn launch(
     let address = listener.local_addr().map_err(cannot)?;
     let mut token = [0; TOKEN];
     getrandom::fill(&mut token).map_err(|error| cannot(io::Error::other(error)))?;
+    let token = Hash::from_bytes(token);
 
     let mut running = Running { children: Vec::new() };
     for process in 0..processes {
         let mut command = command(process);
-        command.env(VARIABLE, format!("{address} {process} {processes} {}", hex(&token)));
+        command.env(VARIABLE, format!("{address} {process} {processes} {}", token.to_hex()));
         let child = command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
             Error::of(process, format!("process {process}: cannot start `{program}`: {error}"))
@@ -76,7 +80,7 @@ struct Running {
 impl Running {
     /// Tells each process where the others listen, as soon as all have said so. Gives up when one ends before: the
     /// connections to those that wait close, and a later one finds no launcher, which they report.
-    fn introduce(&mut self, listener: TcpListener, token: &[u8; TOKEN], stop: &dyn Fn() -> bool) {
+    fn introduce(&mut self, listener: TcpListener, token: &Hash, stop: &dyn Fn() -> bool) {
         let mut joined: Vec<Option<(TcpStream, u16)>> = self.children.iter().map(|_| None).collect();
         while joined.iter().any(Option::is_none) {
             if let Ok((stream, _)) = listener.accept()
@@ -146,14 +150,14 @@ impl Drop for Running {
 }
 
 /// Reads what a process says of itself. A stranger does not know the token.
-fn join(mut stream: TcpStream, token: &[u8; TOKEN]) -> Option<(usize, u16, TcpStream)> {
+fn join(mut stream: TcpStream, token: &Hash) -> Option<(usize, u16, TcpStream)> {
     stream.set_nonblocking(false).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
     let mut said = [0; TOKEN + 6];
     stream.read_exact(&mut said).ok()?;
     let (its_token, rest) = said.split_at(TOKEN);
-    if blake3::hash(its_token) != blake3::hash(token) {
-        return None;
+    if Hash::from_slice(its_token).ok()? != *token {
+        return None; // compared in constant time
     }
     let process = u32::from_be_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
     Some((process, u16::from_be_bytes([rest[4], rest[5]]), stream))
@@ -182,7 +186,7 @@ impl Cluster {
                 .with_help("another process has ended before it called `Cluster::from_env`")
         })?;
         let addresses = joined.0.iter().map(|port| format!("127.0.0.1:{port}"));
-        Ok(Cluster::new(addresses, process)?.listener(joined.1).secret(seat.token))
+        Ok(Cluster::new(addresses, process)?.listener(joined.1).secret(*seat.token.as_bytes()))
     }
 }
 
@@ -191,7 +195,7 @@ struct Seat {
     launcher: SocketAddr,
     process: usize,
     processes: usize,
-    token: [u8; TOKEN],
+    token: Hash,
 }
 
 impl Seat {
@@ -201,7 +205,7 @@ impl Seat {
             launcher: words.next()?.parse().ok()?,
             process: words.next()?.parse().ok()?,
             processes: words.next()?.parse().ok()?,
-            token: unhex(words.next()?)?,
+            token: Hash::from_hex(words.next()?).ok()?,
         };
         (words.next().is_none() && seat.process < seat.processes).then_some(seat)
     }
@@ -211,7 +215,7 @@ impl Seat {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let mut stream = TcpStream::connect_timeout(&self.launcher, JOINING)?;
         stream.set_read_timeout(Some(JOINING))?;
-        let mut said = self.token.to_vec();
+        let mut said = self.token.as_bytes().to_vec();
         said.extend((self.process as u32).to_be_bytes());
         said.extend(listener.local_addr()?.port().to_be_bytes());
         stream.write_all(&said)?;
@@ -221,26 +225,14 @@ impl Seat {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<[u8; TOKEN]> {
-    let digits = text.is_ascii() && text.len() == 2 * TOKEN;
-    let bytes: Option<Vec<u8>> = (0..TOKEN)
-        .map(|at| digits.then(|| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok())?)
-        .collect();
-    bytes?.try_into().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_a_launcher_tells_is_read_back() {
-        let token = std::array::from_fn(|n| n as u8 * 7);
-        let text = format!("127.0.0.1:77 2 3 {}", hex(&token));
+        let token = Hash::from_bytes(std::array::from_fn(|n| n as u8 * 7));
+        let text = format!("127.0.0.1:77 2 3 {}", token.to_hex());
         let seat = Seat::read(&text).unwrap();
         assert_eq!((seat.process, seat.processes, seat.token), (2, 3, token));
         for wrong in [

@@ -34,7 +34,7 @@ impl Outbox {
         Outbox { state: Mutex::new(state), wake: OnceLock::new() }
     }
 
-    /// How the dataflow is told that there is something to send.
+    /// Sets the function that makes the dataflow look here.
     pub fn wake_by(&self, wake: impl Fn() + Send + Sync + 'static) {
         let first = self.wake.set(Box::new(wake)).is_ok();
         assert!(first, "an outbox has one dataflow");

@@ -23,7 +23,7 @@ pub(crate) struct Window {
 }
 
 struct State {
-    /// The most batches, at least those of an epoch.
+    /// Maximum number of batches under way. An epoch has no more.
     room: usize,
     /// The time of the first batch that the sink has not taken; `None`: it has taken all.
     passed: Option<u64>,

@@ -27,17 +27,18 @@ pub(crate) struct Batch<'env, T> {
 pub(crate) type Name = Arc<Mutex<String>>;
 
 /// The stage that runs, for messages.
-#[derive(Default)]
-pub(crate) struct Stage(Option<Name>);
+pub(crate) enum Stage {
+    /// One that users cannot name.
+    Fixed(&'static str),
+    Named(Name),
+}
 
 impl Stage {
-    pub fn enter(&mut self, name: &Name) {
-        self.0 = Some(name.clone());
-    }
-
     fn name(&self) -> String {
-        let Some(name) = &self.0 else { return "source".to_owned() };
-        name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        match self {
+            Stage::Fixed(name) => (*name).to_owned(),
+            Stage::Named(name) => name.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
     }
 }
 
@@ -63,7 +64,7 @@ impl<'env, T: 'env> Batch<'env, T> {
         let work = self.work;
         let work = move |at: &mut Stage| {
             let items = work(at)?;
-            at.enter(&name);
+            *at = Stage::Named(name);
             stage(items)
         };
         Batch { ticket: self.ticket, last: self.last, work: Box::new(work) }
@@ -71,18 +72,17 @@ impl<'env, T: 'env> Batch<'env, T> {
 
     /// Runs all stages.
     pub fn run(self) -> Result<Vec<T>, Failure> {
-        let mut stage = Stage::default();
-        guard(&mut stage, self.ticket, self.work)
+        guard(Stage::Fixed("source"), self.ticket, self.work)
     }
 }
 
 /// Calls users' functions for a batch: an error or a panic is a failure of the stage that runs.
 fn guard<T>(
-    stage: &mut Stage,
+    mut stage: Stage,
     ticket: Ticket,
     work: impl FnOnce(&mut Stage) -> Result<T, Cause>,
 ) -> Result<T, Failure> {
-    let (text, cause) = match catch_unwind(AssertUnwindSafe(|| work(stage))) {
+    let (text, cause) = match catch_unwind(AssertUnwindSafe(|| work(&mut stage))) {
         Ok(Ok(made)) => return Ok(made),
         Ok(Err(cause)) => match cause.downcast::<Failure>() {
             Ok(failure) => return Err(*failure),
@@ -95,11 +95,11 @@ fn guard<T>(
 
 /// Calls a user's function of a stage with this name for a batch.
 pub(crate) fn guarded<T>(
-    name: &str,
+    name: &'static str,
     ticket: Ticket,
     work: impl FnOnce() -> Result<T, Cause>,
 ) -> Result<T, Failure> {
-    guard(&mut Stage(Some(Arc::new(Mutex::new(name.to_owned())))), ticket, |_| work())
+    guard(Stage::Fixed(name), ticket, |_| work())
 }
 
 /// What a panic says.

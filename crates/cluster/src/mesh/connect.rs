@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The longest that a greeting may take.
 const GREETING: Duration = Duration::from_secs(1);
 
-/// The most greetings at a time: further connections wait.
+/// Maximum number of greetings at a time: further connections wait.
 const GREETINGS: usize = 256;
 
 /// Where the processes of a run are.
@@ -287,7 +287,7 @@ fn open(address: &str, limit: Duration) -> io::Result<TcpStream> {
     let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     for address in addresses {
         match TcpStream::connect_timeout(&address, limit) {
-            // Where no one listens, a connection can get the port that it goes to, and reach itself.
+            // Where no process listens, a connection can get the port that it goes to, and reach itself.
             Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {}
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,

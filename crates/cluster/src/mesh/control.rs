@@ -11,7 +11,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -53,13 +53,6 @@ pub(crate) struct Limits {
     pub stall: Duration,
 }
 
-/// Bytes to and from a process.
-#[derive(Default)]
-pub(crate) struct Traffic {
-    pub sent: AtomicU64,
-    pub received: AtomicU64,
-}
-
 /// All other processes of a run, as seen by this one.
 pub(crate) struct Mesh {
     me: usize,
@@ -73,8 +66,6 @@ pub(crate) struct Mesh {
     own_pulse: OwnPulse,
     /// The dataflow has ended on this process's side: no worker reads what comes.
     left: AtomicBool,
-    /// By process.
-    pub traffic: Vec<Traffic>,
 }
 
 struct Peer {
@@ -128,7 +119,6 @@ impl Mesh {
             limits,
             own_pulse,
             left: AtomicBool::new(false),
-            traffic: addresses.iter().map(|_| Traffic::default()).collect(),
         });
         ending.on_stop({
             let mesh = mesh.clone();
@@ -200,7 +190,7 @@ impl Mesh {
     /// Says that this process is done, and waits until all are: all of them succeed, or none does. Then ends all threads.
     pub fn finish(&self) {
         if !self.ending.is_stopped() {
-            // Before it is told: from here on this process finds no stall.
+            // First, since this process looks for stalls only while it is not done: none of them may follow the word.
             self.lock().done[self.me] = true;
             self.tell(Word::Done, &[]);
             let mut state = self.lock();

@@ -6,7 +6,6 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::control::Mesh;
 use super::track::{Ends, Track};
@@ -51,7 +50,6 @@ impl Wire {
                     self.mesh.ending().fail(error);
                     return None;
                 }
-                self.mesh.traffic[self.peer()].received.fetch_add(count as u64, Relaxed);
                 Some(Ok(count))
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(Err(error)),
@@ -86,10 +84,7 @@ impl Write for Wire {
             return Ok(bytes.len());
         }
         match self.stream.write(bytes) {
-            Ok(count) => {
-                self.mesh.traffic[self.peer()].sent.fetch_add(count as u64, Relaxed);
-                Ok(count)
-            }
+            Ok(count) => Ok(count),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(_) => {
                 self.broken = true;

@@ -195,7 +195,7 @@ mod tests {
         let from = thread_time();
         (0..1000).for_each(|_| _ = thread_time());
         let each = (thread_time() - from) / 1000;
-        // The least of some calls is less than the mean, which has interrupts in it.
+        // A call that no interrupt lengthens takes less than the mean of many.
         let clock = Dilation::new(20).clock;
         assert!(clock > each / 10 && clock < each * 3, "{clock:?}, a call takes {each:?}");
     }
