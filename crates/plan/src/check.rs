@@ -180,7 +180,14 @@ impl Check<'_> {
             self.node(*id, !self.is_parallel(*id), Misfit::WorkerOfParallel)?;
             self.node(*id, !plan.own_threads.contains(id), Misfit::WorkerAndOwnThread)?;
         }
-        plan.pools.iter().try_for_each(|(id, workers)| self.pool(*id, workers))
+        plan.pools.iter().try_for_each(|(id, workers)| self.pool(*id, workers))?;
+        for (id, shares) in &plan.shares {
+            self.known(Place::Node(*id), *id)?;
+            let workers = plan.pools.get(id).map_or(0, Vec::len);
+            let fits = shares.len() == workers && !shares.contains(&0);
+            self.node(*id, fits, Misfit::Shares { shares: shares.len(), workers })?;
+        }
+        Ok(())
     }
 
     /// Checks the list of workers of a node.

@@ -108,6 +108,13 @@ pub enum Misfit {
     NoWorkers,
     /// A node that is not parallel has a list of workers.
     WorkersOfSequential,
+    /// The shares of a node's items are not one for each worker of its list, each at least 1.
+    Shares {
+        /// Shares in the plan.
+        shares: usize,
+        /// Workers in its list.
+        workers: usize,
+    },
     /// A worker is twice in the list of a node.
     WorkerTwice(u32),
     /// A parallel node has more workers than may fire it at a time.

@@ -70,6 +70,11 @@ impl fmt::Display for PlanError {
                 "node `{node}` has `workers` in the plan and is not parallel, so one worker runs it at a time\n\
                  help: name it by `worker N`"
             ),
+            Misfit::Shares { shares, workers } => write!(
+                f,
+                "node `{node}` has {shares} shares in the plan and {workers} workers in its list\n\
+                 help: give one share for each worker, each at least 1"
+            ),
             Misfit::WorkerTwice(worker) => write!(
                 f,
                 "worker {worker} is twice in the list of node `{node}` in the plan\nhelp: list it once"

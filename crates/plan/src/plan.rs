@@ -17,6 +17,8 @@ data! {
         copy threads: usize, threads_mut;
         /// Name of the scheduling policy. The host that runs the plan checks that it has one of this name.
         view policy: String => &str, policy_mut;
+        /// The name of the mapper that has decided segments, workers and capacities, if one has: a record, which changes no run.
+        option mapper: Option<String> => Option<&str>, mapper_mut;
         /// The maximum number of bytes that all channels together may hold. `None` is no limit.
         copy budget: Option<usize>, budget_mut;
         /// The maximum number of firings of an activation, at least 1. Where activations end by count, an activation has four claims,
@@ -36,6 +38,9 @@ data! {
         /// The workers that serve a parallel node, for nodes with such a list. Under the policy `pools` each worker serves the one node
         /// that it is listed for, here or in [`Plan::affinity`], and no other; other policies use no list.
         view pools: BTreeMap<NodeId, Vec<u32>> => &BTreeMap<NodeId, Vec<u32>>, pools_mut;
+        /// How the items of a parallel node are divided among its workers, in the order of its list in [`Plan::pools`], for nodes
+        /// with such a division: relative parts, each at least 1. The policy `static` claims by it; others do not.
+        view shares: BTreeMap<NodeId, Vec<u32>> => &BTreeMap<NodeId, Vec<u32>>, shares_mut;
         /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one
         /// ([`Plan::workers`] adds those of segments and regions). Which policies use it:
         ///

@@ -130,6 +130,7 @@ struct Reader {
     graph: Option<Fingerprint>,
     threads: Option<usize>,
     policy: Option<String>,
+    mapper: Option<String>,
     budget: Option<usize>,
     batch: Option<usize>,
     window: Option<usize>,
@@ -138,6 +139,7 @@ struct Reader {
     claim_lengths: Vec<usize>,
     replicas: BTreeMap<NodeId, u32>,
     pools: BTreeMap<NodeId, Vec<u32>>,
+    shares: BTreeMap<NodeId, Vec<u32>>,
     affinity: BTreeMap<NodeId, u32>,
     own_threads: BTreeSet<NodeId>,
     capacities: Vec<usize>,
@@ -167,6 +169,9 @@ impl Reader {
             ["policy", ref name @ ..] if name.len() < 2 => {
                 self.lines.policy = self.at;
                 once(&mut self.policy, name.first().map_or(Ok(String::new()), |name| policy(name))?, "policy")
+            }
+            ["mapper", ref name @ ..] if name.len() < 2 => {
+                once(&mut self.mapper, name.first().map_or(Ok(String::new()), |name| policy(name))?, "mapper")
             }
             ["budget", n, "bytes"] => once(&mut self.budget, number(n)?, "budget"),
             ["batch", n] => {
@@ -232,12 +237,17 @@ impl Reader {
                     entry(&mut self.pools, node, workers, "workers")?;
                     rest
                 }
+                ["shares", ref rest @ ..] => {
+                    let (shares, rest) = numbers(rest)?;
+                    entry(&mut self.shares, node, shares, "shares")?;
+                    rest
+                }
                 ["own-thread", ref rest @ ..] => {
                     let is_new = self.own_threads.insert(node);
                     is_new.then_some(rest).ok_or("duplicate `own-thread`")?
                 }
                 [word, ..] => {
-                    let known = "`replicas N`, `worker N`, `workers N ..` or `own-thread`";
+                    let known = "`replicas N`, `worker N`, `workers N ..`, `shares N ..` or `own-thread`";
                     return Err(format!("expected {known}, found `{word}`"));
                 }
             };
@@ -293,6 +303,7 @@ impl Reader {
             graph,
             threads: self.threads.ok_or("missing `threads`")?,
             policy: self.policy.ok_or("missing `policy`")?,
+            mapper: self.mapper,
             budget: self.budget,
             batch: self.batch.ok_or("missing `batch`")?,
             window: self.window.ok_or("missing `window`")?,
@@ -301,6 +312,7 @@ impl Reader {
             claim_lengths: self.claim_lengths,
             replicas: self.replicas,
             pools: self.pools,
+            shares: self.shares,
             affinity: self.affinity,
             own_threads: self.own_threads,
             capacities: self.capacities,

@@ -5,6 +5,7 @@
 //! graph 5f3a0c1d2e4b6978 nodes 3 channels 2
 //! threads 2
 //! policy auto
+//! mapper seg-both                               with a mapper
 //! budget 1048576 bytes                          with a budget
 //! batch 16384
 //! window 32
@@ -14,6 +15,7 @@
 //! node 1 claim 64 replicas 2  # decode
 //! node 2 claim 512 worker 1  # print
 //! node 3 claim 64 workers 2 3  # check         a parallel node with workers of its own
+//! node 4 claim 64 workers 0 1 shares 3 1  # sort   and with what part of the items each of them takes
 //! channel 0 capacity 2048 slots 32768  # read.out -> decode.in
 //! channel 1 capacity 16 bytes 65536  # decode.out -> print.in
 //! raised 1 from 8 to 16                         a capacity of the user that was too small
@@ -74,6 +76,7 @@ fn write(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
     writeln!(f, "graph {}", plan.graph)?;
     writeln!(f, "threads {}", plan.threads)?;
     writeln!(f, "policy {}", escape(&plan.policy))?;
+    option(f, "mapper ", plan.mapper.as_deref().map(escape), "\n")?;
     option(f, "budget ", plan.budget, " bytes\n")?;
     writeln!(f, "batch {}", plan.batch)?;
     writeln!(f, "window {}", plan.window)?;
@@ -95,9 +98,10 @@ fn nodes(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
         write!(f, "node {i} claim {claim}")?;
         option(f, " replicas ", plan.replicas.get(&id), "")?;
         option(f, " worker ", plan.affinity.get(&id), "")?;
-        if let Some(workers) = plan.pools.get(&id) {
-            f.write_str(" workers")?;
-            workers.iter().try_for_each(|worker| write!(f, " {worker}"))?;
+        for (word, list) in [(" workers", plan.pools.get(&id)), (" shares", plan.shares.get(&id))] {
+            let Some(list) = list else { continue };
+            f.write_str(word)?;
+            list.iter().try_for_each(|number| write!(f, " {number}"))?;
         }
         f.write_str(if plan.own_threads.contains(&id) { " own-thread" } else { "" })?;
         writeln!(f, "{}", comment(name(i)))?;

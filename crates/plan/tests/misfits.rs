@@ -126,6 +126,9 @@ const EDITS: &[(&str, &str, usize, &str)] = &[
         12,
         "node `decode` has 2 workers in the plan, at most 1 may fire it",
     ),
+    ("replicas 1", "shares 1", 12, "node `decode` has 1 shares in the plan and 0 workers in its list"),
+    ("replicas 1", "workers 1 0 shares 2", 12, "node `decode` has 1 shares in the plan and 2 workers"),
+    ("replicas 1", "workers 1 0 shares 2 0", 12, "node `decode` has 2 shares in the plan and 2 workers"),
     ("worker 0  # ask", "workers 0", 13, "node `ask` has `workers` in the plan and is not parallel"),
     ("replicas 1", "own-thread", 12, "node `decode` has a thread of its own in the plan and is parallel"),
     ("own-thread", "", 9, "node `read` blocks, and has no thread of its own"),
@@ -229,6 +232,8 @@ fn sensible_edits_are_accepted() {
     for (from, to) in [
         ("replicas 1", "replicas 2"),
         ("replicas 1", ""),
+        ("replicas 1", "workers 1 0 shares 2 9"),
+        ("policy auto", "policy auto\nmapper seg-both"),
         ("threads 2", "threads 9"),
         ("segment 1 3 4 2", "segment 1 3\nsegment 4 2"),
         ("slots 32768", ""),

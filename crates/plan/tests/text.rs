@@ -59,6 +59,8 @@ fn prints_what_is_decided_for_few_nodes_behind_the_rest() {
     plan.replicas_mut().insert(NodeId(0), 3);
     plan.affinity_mut().insert(NodeId(0), 1);
     plan.pools_mut().insert(NodeId(0), vec![4, 2]);
+    plan.shares_mut().insert(NodeId(0), vec![1, 3]);
+    *plan.mapper_mut() = Some("seg both".to_owned());
     plan.own_threads_mut().insert(NodeId(1));
     plan.slots_mut().insert(ChannelId(0), 8);
     plan.byte_limits_mut().insert(ChannelId(0), 100);
@@ -66,7 +68,7 @@ fn prints_what_is_decided_for_few_nodes_behind_the_rest() {
     *plan.regions_mut() = vec![vec![NodeId(0)]];
     let text = plan.to_string();
     let end = "\
-node 0 claim 512 replicas 3 worker 1 workers 4 2
+node 0 claim 512 replicas 3 worker 1 workers 4 2 shares 1 3
 node 1 claim 512 own-thread
 channel 0 capacity 4 slots 8 bytes 100
 raised 0 from 2 to 4
@@ -112,7 +114,7 @@ fn errors_name_the_line() {
     assert_eq!(after("region x"), "plan, line 6: expected a node number, found `x`");
     assert_eq!(
         after("node 0 claim 1 slots 3"),
-        "plan, line 6: expected `replicas N`, `worker N`, `workers N ..` or `own-thread`, found `slots`"
+        "plan, line 6: expected `replicas N`, `worker N`, `workers N ..`, `shares N ..` or `own-thread`, found `slots`"
     );
     assert_eq!(after("node 0 claim 1 worker 0 worker 1"), "plan, line 6: duplicate `worker`");
     assert_eq!(after("node 0 claim 1 own-thread own-thread"), "plan, line 6: duplicate `own-thread`");
@@ -210,6 +212,8 @@ fn any_plan() -> impl Strategy<Value = Plan> {
                 maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
             let lists = segments.iter().enumerate().filter(|(id, _)| *id < nodes as usize);
             *plan.pools_mut() = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
+            *plan.shares_mut() = plan.pools().clone();
+            *plan.mapper_mut() = plan.budget().map(|_| plan.policy().to_owned());
             let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
                 let known = |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
                 sets.into_iter().map(known).collect()
