@@ -103,12 +103,22 @@ impl Engine {
 
     /// The engine's options.
     pub fn options(&self, graphs: Graphs, interrupt: &Interrupt) -> Result<Options> {
-        self.plan.add_to(self.results.options(self.plain(interrupt)?), graphs, interrupt)
+        self.plan.add_to(
+            self.results.options(self.plain(interrupt)?),
+            graphs,
+            self.machine.as_deref(),
+            interrupt,
+        )
     }
 
     /// The engine's options for a program whose plans are for `graph`. A given plan must fit it.
     pub fn options_for(&self, graph: &GraphData, interrupt: &Interrupt) -> Result<Options> {
-        self.plan.add_for(self.results.options(self.plain(interrupt)?), graph, interrupt)
+        self.plan.add_for(
+            self.results.options(self.plain(interrupt)?),
+            graph,
+            self.machine.as_deref(),
+            interrupt,
+        )
     }
 
     /// The engine's options for a run without results, which follows no given plan.

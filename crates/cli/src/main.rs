@@ -28,6 +28,7 @@ mod launch;
 mod life;
 mod machine;
 mod manual;
+mod mapping;
 mod memory;
 mod misuse;
 mod outputs;

@@ -14,6 +14,7 @@ use thalweg::plan::{Plan, ReadError};
 
 use crate::engine::Graphs;
 use crate::interrupt::Interrupt;
+use crate::mapping::Mapping;
 use crate::{standard, text};
 
 /// Which plan the engine follows, and whether it is printed.
@@ -21,11 +22,13 @@ use crate::{standard, text};
 pub(crate) struct PlanOptions {
     /// Follow the plan in FILE, which --save-plan has written and you may have edited. The option can be given several times:
     /// each graph takes the plan that was made for it
-    #[arg(long, hide_short_help = true, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy", "pools"])]
+    #[arg(long, hide_short_help = true, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy", "pools", "mapper"])]
     plan: Vec<PathBuf>,
     /// Print the plan on standard error before the run starts
     #[arg(long, hide_short_help = true)]
     show_plan: bool,
+    #[command(flatten)]
+    mapping: Mapping,
 }
 
 /// The advice below an error in a file that is no text.
@@ -47,15 +50,22 @@ impl PlanOptions {
     /// The options that the user has given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [("--plan", !self.plan.is_empty()), ("--show-plan", self.show_plan)];
-        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).chain(self.mapping.given())
     }
 
     /// Adds the plans to the engine's options. Reads the files, so that a mistake in their text ends the command before
     /// it writes anything.
-    pub fn add_to(&self, options: Options, graphs: Graphs, interrupt: &Interrupt) -> Result<Options> {
-        if self.plan.is_empty() && !self.show_plan {
+    pub fn add_to(
+        &self,
+        options: Options,
+        graphs: Graphs,
+        machine: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Options> {
+        if self.given().next().is_none() {
             return Ok(options);
         }
+        let (mapping, target) = (self.mapping.clone(), self.mapping.target(machine, interrupt)?);
         let saved = self.saved(interrupt)?;
         // An application may choose its graph by the number of threads.
         let options = match saved.first() {
@@ -66,7 +76,7 @@ impl PlanOptions {
         Ok(options.plan_with(move |graph, made| {
             let plan = match given(&saved, graphs, graph)? {
                 Some(given) => given,
-                None => made,
+                None => mapping.map_declared(made, graph, &target)?,
             };
             if show {
                 standard::eprint(&plan.on(graph).to_string());
@@ -81,10 +91,16 @@ impl PlanOptions {
 
     /// Like [`PlanOptions::add_to`], for a program whose plans are for `graph`. A plan that does not fit ends the command
     /// here, before the program prints anything.
-    pub fn add_for(&self, options: Options, graph: &GraphData, interrupt: &Interrupt) -> Result<Options> {
+    pub fn add_for(
+        &self,
+        options: Options,
+        graph: &GraphData,
+        machine: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Options> {
         let saved = self.saved(interrupt)?;
         let Some(plan) = given(&saved, Graphs::One, graph)? else {
-            return self.add_to(options, Graphs::One, interrupt);
+            return self.add_to(options, Graphs::One, machine, interrupt);
         };
         if self.show_plan {
             standard::eprint(&plan.on(graph).to_string());

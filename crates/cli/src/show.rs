@@ -13,6 +13,7 @@ use thalweg::plan::Plan;
 use thalweg::trace::{Comparison, ReportExt, Timeline, TimelineExt};
 
 use crate::interrupt::Interrupt;
+use crate::mapping::Mapping;
 use crate::misuse::Misuse;
 use crate::plot::{Line, Lines};
 use crate::{outputs, results, standard, text};
@@ -41,6 +42,7 @@ use crate::{outputs, results, standard, text};
   thalweg show report.json --predict threads=1..64 -o threads.svg
   thalweg show report.json --predict threads=4,8 capacity=8,64 tokens=20
   thalweg show report.json --next-plan > plan.txt
+  thalweg show report.json --next-plan --mapper seg-both --cache 1048576 > plan.txt
   thalweg show monday.json tuesday.json wednesday.json --next-plan > plan.txt")]
 pub(crate) struct Show {
     /// One report, two reports to compare, a report and its timeline, or the reports of several runs of one program
@@ -62,6 +64,11 @@ pub(crate) struct Show {
     /// chosen its plan itself, and one with `--mode filters` times each piece of code alone
     #[arg(long, conflicts_with_all = ["output", "plan"])]
     next_plan: bool,
+    #[command(flatten)]
+    mapping: Mapping,
+    /// The machine for --mapper, as described in FILE (see `thalweg machine --help`)
+    #[arg(long, hide_short_help = true, value_name = "FILE", requires = "mapper")]
+    machine: Option<PathBuf>,
     /// Print what other settings would give: `threads` that all nodes share, `pools` of threads for each parallel node,
     /// the `capacity` of all channels, `tokens` as a limit of items in flight. A value is a number or a range, and commas
     /// separate several; all combinations are tried
@@ -88,10 +95,13 @@ impl Show {
         let report = |document: &Document<'_>| {
             Report::from_json(&document.text).with_context(|| format!("reading {}", shown(&document.path)))
         };
+        if let Some(option) = self.mapping.given().filter(|_| !self.next_plan) {
+            bail!("{option} makes a plan for the next run\nhelp: add --next-plan");
+        }
         match (&reports[..], &timelines[..]) {
             ([first, more @ ..], []) if self.next_plan => {
                 let more = more.iter().map(report).collect::<Result<Vec<_>>>()?;
-                standard::print(&standard::harmless(&self.next_plan(&report(first)?, &more)?))
+                standard::print(&standard::harmless(&self.next_plan(&report(first)?, &more, interrupt)?))
             }
             ([one], []) if !self.predict.is_empty() => self.predict(&report(one)?, interrupt),
             (..) if !self.predict.is_empty() => {
@@ -163,8 +173,13 @@ impl Show {
     }
 
     /// The plan that follows from the plan of a report and what it and others have measured.
-    fn next_plan(&self, report: &Report, more: &[Report]) -> Result<String> {
+    fn next_plan(&self, report: &Report, more: &[Report], interrupt: &Interrupt) -> Result<String> {
         if let Some(program) = report.program() {
+            ensure!(
+                self.mapping.given().is_none(),
+                "--mapper: the report is of a compiled program, whose plan follows from the units of its code\n\
+                 help: leave out --mapper"
+            );
             return self.next_program_plan(report, program, more);
         }
         let plan = self.planned(report)?;
@@ -176,6 +191,10 @@ impl Show {
             profile
                 .merge(&more.profile())
                 .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
+        }
+        let target = self.mapping.target(self.machine.as_deref(), interrupt)?;
+        if let Some((plan, notes)) = self.mapping.map(plan, report.graph(), &profile, &target)? {
+            return Ok(notes + &plan.on(report.graph()).to_string());
         }
         Ok(plan.refined(report.graph(), &profile).on(report.graph()).to_string())
     }

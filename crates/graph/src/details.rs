@@ -2,6 +2,7 @@
 
 use crate::{InPort, Item, Node, NodeId, OutPort, Rate, data};
 use smol_str::{SmolStr, format_smolstr};
+use std::time::Duration;
 
 data! {
     /// A stretch of a source text, in bytes.
@@ -112,6 +113,34 @@ impl Messages {
     }
 }
 
+/// The bytes of memory that the firings of a node read and write again and again, beside their items: its state, tables,
+/// weights. What fits into a cache together is decided by it; no answer is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Footprint {
+    /// At least this many bytes: what can be seen from outside, such as the size of a function's captured variables.
+    AtLeast(u64),
+    /// As many as the user has declared.
+    Declared(u64),
+    /// As many as a compiler has counted.
+    Known(u64),
+}
+
+impl Footprint {
+    /// The bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Footprint::AtLeast(bytes) | Footprint::Declared(bytes) | Footprint::Known(bytes) => bytes,
+        }
+    }
+}
+
+impl Default for Footprint {
+    /// No bytes are known of.
+    fn default() -> Footprint {
+        Footprint::AtLeast(0)
+    }
+}
+
 /// The details of all nodes of a graph.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Details {
@@ -120,6 +149,8 @@ pub(crate) struct Details {
     /// Nodes that were set to have a first firing of their own.
     pub preworks: ByNode<()>,
     pub messages: Vec<Messages>,
+    pub footprints: ByNode<Footprint>,
+    pub times: ByNode<Duration>,
 }
 
 /// A value for some nodes, by id. Ends with the last node that has one, so a graph without any has no memory here.

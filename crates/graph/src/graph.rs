@@ -3,7 +3,8 @@
 use crate::details::Details;
 use crate::names::Names;
 use crate::shapes::Shapes;
-use crate::{Channel, ChannelId, Fault, Link, Messages, Node, NodeId, Port, Router, Span};
+use crate::{Channel, ChannelId, Fault, Footprint, Link, Messages, Node, NodeId, Port, Router, Span};
+use std::time::Duration;
 
 /// Nodes and the channels between them.
 #[derive(Clone, Default, Debug)]
@@ -154,6 +155,26 @@ impl GraphData {
     /// Records that the first firing of a node differs. A node without ports has no other place for that.
     pub fn set_prework(&mut self, node: NodeId) {
         self.details.preworks.set(node, ());
+    }
+
+    /// The memory that a node's firings use again and again, as far as it is known.
+    pub fn footprint(&self, node: NodeId) -> Footprint {
+        self.details.footprints.get(node).copied().unwrap_or_default()
+    }
+
+    /// Sets what is known of the memory that a node's firings use.
+    pub fn set_footprint(&mut self, node: NodeId, footprint: Footprint) {
+        self.details.footprints.set(node, footprint);
+    }
+
+    /// The time of a firing that the user has declared, for plans of a graph that never ran.
+    pub fn declared_time(&self, node: NodeId) -> Option<Duration> {
+        self.details.times.get(node).copied()
+    }
+
+    /// Declares the time of a firing.
+    pub fn declare_time(&mut self, node: NodeId, time: Duration) {
+        self.details.times.set(node, time);
     }
 
     /// The pairs of nodes that send each other messages, past the channels.

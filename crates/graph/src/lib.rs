@@ -34,7 +34,7 @@ mod text;
 
 pub use channel::{Channel, Link};
 pub use check::Fault;
-pub use details::{Messages, Router, Span, Weights};
+pub use details::{Footprint, Messages, Router, Span, Weights};
 pub use graph::GraphData;
 pub use id::{ChannelId, NodeId, Port};
 pub use item::Item;

@@ -21,6 +21,11 @@ data! {
         copy line_domain: Option<f64>, line_domain_mut;
         /// Nanoseconds to transfer a cache line between two domains.
         copy line_across: Option<f64>, line_across_mut;
+        /// Nanoseconds of a miss of the smallest cache of one core above the first level, in each of many blocks that are read
+        /// in order.
+        copy miss_in_order: Option<f64>, miss_in_order_mut;
+        /// The same for blocks at random, each of which is known only when the one before has come.
+        copy miss_at_random: Option<f64>, miss_at_random_mut;
         /// Bytes that one thread reads and writes per second in memory, both counted.
         copy bandwidth: Option<u64>, bandwidth_mut;
     }
@@ -30,16 +35,26 @@ data! {
 pub(crate) const NANOSECONDS: std::ops::RangeInclusive<f64> = 0.001..=1e12;
 
 /// The words of the text form for costs in nanoseconds, in the order of [`Costs::times`].
-pub(crate) const TIMES: [&str; 6] = ["queue", "steal", "wake", "line-cache", "line-domain", "line-across"];
+pub(crate) const TIMES: [&str; 8] =
+    ["queue", "steal", "wake", "line-cache", "line-domain", "line-across", "miss-in-order", "miss-at-random"];
 
 impl Costs {
     /// The costs in nanoseconds, in the order of [`TIMES`].
-    pub(crate) fn times(&self) -> [Option<f64>; 6] {
-        [self.queue, self.steal, self.wake, self.line_cache, self.line_domain, self.line_across]
+    pub(crate) fn times(&self) -> [Option<f64>; 8] {
+        [
+            self.queue,
+            self.steal,
+            self.wake,
+            self.line_cache,
+            self.line_domain,
+            self.line_across,
+            self.miss_in_order,
+            self.miss_at_random,
+        ]
     }
 
     /// The costs in nanoseconds, to be changed, in the order of [`TIMES`].
-    pub(crate) fn times_mut(&mut self) -> [&mut Option<f64>; 6] {
+    pub(crate) fn times_mut(&mut self) -> [&mut Option<f64>; 8] {
         [
             &mut self.queue,
             &mut self.steal,
@@ -47,6 +62,8 @@ impl Costs {
             &mut self.line_cache,
             &mut self.line_domain,
             &mut self.line_across,
+            &mut self.miss_in_order,
+            &mut self.miss_at_random,
         ]
     }
 

@@ -64,6 +64,22 @@ impl Machine {
         &self.limits
     }
 
+    /// The bytes of the smallest cache of one core above the first level, if one is known.
+    ///
+    /// ```
+    /// let text = "thalweg-machine 1\ndomains 1\ncores 2\ncache 1 size 32 KiB per core\ncache 2 size 1 MiB per core\n";
+    /// assert_eq!(thalweg_machine::Machine::read(text)?.private_cache(), Some(1 << 20));
+    /// # Ok::<(), thalweg_machine::ReadError>(())
+    /// ```
+    pub fn private_cache(&self) -> Option<u64> {
+        let core = |unit: &UnitId| self.unit(*unit).core;
+        let of_one = |cache: &&Cache| {
+            let first = cache.units().first().map(core);
+            cache.level() > 1 && cache.units().iter().all(|unit| Some(core(unit)) == first)
+        };
+        self.caches().iter().filter(of_one).filter_map(|cache| cache.bytes()).min()
+    }
+
     /// The measured costs.
     pub fn costs(&self) -> &Costs {
         &self.costs

@@ -16,7 +16,7 @@
 //! limit cpus 0-3                          the affinity mask
 //! limit cores 1.5
 //! limit memory 2 GiB
-//! cost queue 8.5 ns                       and steal, wake, line-cache, line-domain, line-across
+//! cost queue 8.5 ns                       and steal, wake, line-cache, line-domain, line-across, miss-in-order, miss-at-random
 //! cost bandwidth 12000000000 bytes/s
 //! ```
 //!

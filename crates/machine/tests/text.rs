@@ -26,6 +26,8 @@ cost wake 5000 ns
 cost line-cache 40 ns
 cost line-domain 60.25 ns
 cost line-across 120 ns
+cost miss-in-order 3.2 ns
+cost miss-at-random 11 ns
 cost bandwidth 12000000000 bytes/s
 ";
 
@@ -101,7 +103,7 @@ fn errors_name_the_line() {
         ("limit memory 0 KiB", "expected a number from 1 to 18014398509481983, found `0`"),
         (
             "cost luck 1 ns",
-            "expected one of queue, steal, wake, line-cache, line-domain, line-across, found `luck`",
+            "expected one of queue, steal, wake, line-cache, line-domain, line-across, miss-in-order, miss-at-random, found `luck`",
         ),
         ("cost queue NaN ns", "expected a number from 0.001 to 1000000000000, found `NaN`"),
         ("cost queue 1 us", "unknown statement `cost queue 1 us`"),
@@ -176,12 +178,12 @@ fn any_groups() -> impl Strategy<Value = Vec<Group>> {
     proptest::collection::vec((1usize..3, memory, proptest::collection::vec(run, 0..3)), 1..4)
 }
 
-type Numbers = (Vec<u32>, [Option<u64>; 3], [Option<f64>; 6], Option<u64>, u16);
+type Numbers = (Vec<u32>, [Option<u64>; 3], [Option<f64>; 8], Option<u64>, u16);
 
 fn any_numbers() -> impl Strategy<Value = Numbers> {
     let shuffled = Just((0u32..200).collect::<Vec<_>>()).prop_shuffle();
     let limits = proptest::array::uniform3(proptest::option::of(1u64..));
-    let costs = proptest::array::uniform6(proptest::option::of(0.001f64..=1e12));
+    let costs = proptest::array::uniform8(proptest::option::of(0.001f64..=1e12));
     (shuffled, limits, costs, proptest::option::of(1u64..), 10u16..=255)
 }
 
@@ -237,8 +239,18 @@ fn text((groups, numbers, shape): &(Vec<Group>, Numbers, [u8; 6])) -> String {
             (_, Some(n)) => writeln!(text, "limit memory {n} bytes").unwrap(),
         }
     }
-    for (name, cost) in
-        ["queue", "steal", "wake", "line-cache", "line-domain", "line-across"].iter().zip(costs)
+    for (name, cost) in [
+        "queue",
+        "steal",
+        "wake",
+        "line-cache",
+        "line-domain",
+        "line-across",
+        "miss-in-order",
+        "miss-at-random",
+    ]
+    .iter()
+    .zip(costs)
     {
         cost.map(|ns| writeln!(text, "cost {name} {ns} ns").unwrap());
     }

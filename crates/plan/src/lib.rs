@@ -22,14 +22,16 @@
 //! assert!(error.what().starts_with("channel `numbers.out -> sum.in` has capacity 0"));
 //! ```
 
-// Without it some helpers have no caller.
-#![cfg_attr(not(feature = "text"), allow(dead_code))]
+// Without them some helpers have no caller.
+#![cfg_attr(not(all(feature = "text", feature = "mappers")), allow(dead_code))]
 
 mod check;
 mod error;
 mod escape;
 mod explain;
 mod fingerprint;
+#[cfg(feature = "mappers")]
+pub mod mappers;
 mod passes;
 mod plan;
 mod profile;

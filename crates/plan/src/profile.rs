@@ -3,7 +3,8 @@
 use crate::Fingerprint;
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::GraphData;
+use thalweg_analysis::Balance;
+use thalweg_graph::{Channel, Footprint, GraphData, NodeId};
 
 /// The measurements of one or several runs of a graph, by node and channel: plain data, from which
 /// [`Plan::with_profile`](crate::Plan::with_profile) makes the next plan. A report makes one (`Report::profile`).
@@ -40,6 +41,7 @@ pub struct NodeProfile {
     firings: u64,
     busy: Duration,
     variance: Option<f64>,
+    state: Footprint,
 }
 
 /// The measurements of a channel.
@@ -94,6 +96,30 @@ impl Profile {
         Ok(())
     }
 
+    /// The profile of a graph that never ran, from what it declares: one steady state of each part that static rates relate,
+    /// with the declared times. `None` if a node declares no time, or if a channel has a dynamic rate.
+    pub fn declared(graph: &GraphData) -> Option<Profile> {
+        let nodes: Vec<NodeId> = graph.node_ids().collect();
+        let balance = Balance::of(graph);
+        let firings = balance.repetitions(&nodes).filter(|_| balance.faults().is_empty())?;
+        let node = |id: &NodeId| {
+            let times = u32::try_from(firings[id.index()]).ok()?;
+            let busy = graph.declared_time(*id)?.checked_mul(times)?;
+            Some(NodeProfile::new(times.into(), busy).with_state(graph.footprint(*id)))
+        };
+        let channel = |channel: &Channel| {
+            let (from, port) = channel.from();
+            let push = graph.node(from).outputs()[port].push().fixed()?;
+            let items = push.checked_mul(firings[from.index()])?;
+            Some(ChannelProfile::new(items, items.checked_mul(channel.item().bytes() as u64)?))
+        };
+        let channels = graph.channels().iter().map(channel).collect::<Option<_>>()?;
+        Some(
+            Profile::new(Duration::ZERO, nodes.iter().map(node).collect::<Option<_>>()?, channels)
+                .of_graph(graph),
+        )
+    }
+
     /// The busy time of a node, in nanoseconds; 0 if the profile lacks the node.
     pub(crate) fn busy_ns(&self, node: usize) -> u64 {
         let busy = self.nodes.get(node).map_or(Duration::ZERO, |node| node.busy);
@@ -104,7 +130,17 @@ impl Profile {
 impl NodeProfile {
     /// A node that has fired this often, for this time in its code, summed over all workers.
     pub fn new(firings: u64, busy: Duration) -> NodeProfile {
-        NodeProfile { firings, busy, variance: None }
+        NodeProfile { firings, busy, variance: None, state: Footprint::default() }
+    }
+
+    /// Sets what is known of the memory that the firings use again and again.
+    pub fn with_state(self, state: Footprint) -> NodeProfile {
+        NodeProfile { state, ..self }
+    }
+
+    /// What is known of the memory that the firings use again and again.
+    pub fn state(&self) -> Footprint {
+        self.state
     }
 
     /// Sets the variance of the time of a firing, in square nanoseconds. One that is negative or no number is none.
@@ -137,7 +173,8 @@ impl NodeProfile {
     /// Both nodes' firings together.
     fn and(&self, other: &NodeProfile) -> NodeProfile {
         let firings = self.firings.saturating_add(other.firings);
-        let both = NodeProfile::new(firings, self.busy.saturating_add(other.busy));
+        let both = NodeProfile::new(firings, self.busy.saturating_add(other.busy))
+            .with_state(self.state.max(other.state));
         let squares = |node: &NodeProfile| {
             let of_one = node.variance? + node.mean_ns().powi(2);
             (node.firings > 0).then_some((of_one * node.firings as f64, node.firings as f64))

@@ -1,7 +1,9 @@
 //! Details of graphs in reports: splitters and joiners, first firings, bounds, places, messages.
 
+use std::time::Duration;
 use thalweg_graph::{
-    Bounds, GraphData, InPort, Item, Link, Messages, Node, NodeId, OutPort, Rate, Router, Span, Weights,
+    Bounds, Footprint, GraphData, InPort, Item, Link, Messages, Node, NodeId, OutPort, Rate, Router, Span,
+    Weights,
 };
 use thalweg_report::ReportExt;
 use thalweg_trace::Report;
@@ -35,6 +37,9 @@ fn program() -> GraphData {
         graph.connect((NodeId(from.0), from.1), (NodeId(to.0), to.1), link).unwrap();
     }
     graph.add_messages(Messages::new(last, NodeId(0)));
+    graph.set_footprint(last, Footprint::Declared(4096));
+    graph.set_footprint(NodeId(0), Footprint::Known(12));
+    graph.declare_time(last, Duration::from_micros(2));
     graph
 }
 
@@ -52,6 +57,8 @@ fn details_are_written_and_read_back() {
         r#""bounds": {"least": 1, "average": 2}, "first": {"push": 1099511627776}"#,
         r#""bounds": {"least": 0, "most": 3}, "first": {"pop": 2, "peek": 4}"#,
         r#""messages": ["#,
+        r#""state": {"declared": 4096}, "time_ns": 2000"#,
+        r#""state": {"known": 12}"#,
     ] {
         assert!(text.contains(field), "{field} in {text}");
     }

@@ -154,6 +154,8 @@ pub mod embed {
 pub mod plan {
     #[cfg(feature = "report")]
     pub use thalweg_plan::ReadError;
+    #[cfg(feature = "policies")]
+    pub use thalweg_plan::mappers;
     pub use thalweg_plan::{
         ChannelProfile, Misfit, NodeProfile, OtherGraph, Plan, PlanError, Profile, Wishes,
     };

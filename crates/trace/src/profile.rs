@@ -1,6 +1,7 @@
 //! What the next plan uses of a report.
 
 use crate::{ChannelReport, NodeReport, Report};
+use thalweg_graph::NodeId;
 use thalweg_plan::{ChannelProfile, NodeProfile, Profile};
 
 impl Report {
@@ -20,15 +21,15 @@ impl Report {
     /// assert_eq!(report.profile().nodes()[0].busy(), Duration::from_millis(3));
     /// ```
     pub fn profile(&self) -> Profile {
-        let node = |node: &NodeReport| {
-            let profile = NodeProfile::new(node.firings, node.busy);
+        let node = |(id, node): (NodeId, &NodeReport)| {
+            let profile = NodeProfile::new(node.firings, node.busy).with_state(self.graph.footprint(id));
             let firing = node.service.as_ref().map(|service| &service.firing);
             firing
                 .filter(|firing| !firing.is_empty())
                 .map_or(profile, |firing| profile.with_variance(firing.variance()))
         };
         let channel = |channel: &ChannelReport| ChannelProfile::new(channel.items, channel.bytes);
-        let nodes = self.nodes.iter().map(node).collect();
+        let nodes = self.graph.node_ids().zip(&self.nodes).map(node).collect();
         let channels = self.channels.iter().map(channel).collect();
         Profile::new(self.wall, nodes, channels).of_graph(&self.graph)
     }

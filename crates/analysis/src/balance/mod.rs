@@ -93,6 +93,13 @@ impl Balance {
         (counts, long)
     }
 
+    /// The smallest numbers of firings of two nodes in a steady state of both. `None` if no static rates relate them, if rates
+    /// contradict each other, or if no items reach them.
+    pub(crate) fn proportion(&self, a: NodeId, b: NodeId) -> Option<(u128, u128)> {
+        let related = self.class(a) == self.class(b) && !self.dead[self.class(a)] && self.faults.is_empty();
+        related.then(|| self.ratio[a.index()].proportion(self.ratio[b.index()]))
+    }
+
     /// Firings of nodes of one class.
     fn of_class(&self, nodes: impl ExactSizeIterator<Item = NodeId> + Clone) -> Option<Vec<u64>> {
         let first = nodes.clone().next()?;

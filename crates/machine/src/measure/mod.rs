@@ -5,6 +5,7 @@
 
 mod bandwidth;
 mod line;
+mod miss;
 mod wake;
 
 use crate::{Costs, Machine, UnitId};
@@ -13,12 +14,15 @@ use std::time::{Duration, Instant};
 /// The time for each of the four measurements with two threads.
 const EACH: Duration = Duration::from_millis(100);
 
+/// The time for the two kinds of misses.
+const MISSES: Duration = Duration::from_millis(100);
+
 /// The time for the bandwidth.
 const STREAM: Duration = Duration::from_millis(400);
 
 impl Costs {
     /// Measures the costs of `machine`, which must be the machine that executes this code ([`Machine::here`]): wake-up,
-    /// transfer of cache lines, and bandwidth of memory. It takes less than 2 seconds, keeps two cores busy, and uses at
+    /// transfer of cache lines, misses of a core's cache, and bandwidth of memory. It takes less than 2 seconds, keeps two cores busy, and uses at
     /// most 256 MB and an eighth of the memory that the process may use.
     ///
     /// What cannot be measured here is `None`, and so are [`Costs::queue`] and [`Costs::steal`]. The costs of lines and
@@ -38,11 +42,14 @@ impl Costs {
         let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
         let line = |pair: Option<(u32, u32)>| line::transfer(pair?, Instant::now() + EACH).map(tenths);
         let any = pairs.nearest();
+        let misses = miss::miss(machine, MISSES);
         let costs = Costs {
             wake: wake::latency(any, Instant::now() + EACH).map(tenths),
             line_cache: line(pairs.cache),
             line_domain: line(pairs.domain),
             line_across: line(pairs.across),
+            miss_in_order: misses.map(|(in_order, _)| tenths(in_order)),
+            miss_at_random: misses.map(|(_, at_random)| tenths(at_random)),
             bandwidth: bandwidth::bandwidth(machine, STREAM).map(|bytes| bytes.next_multiple_of(1_000_000)),
             ..Costs::default()
         };

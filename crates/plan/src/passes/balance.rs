@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 /// At most `parts` pieces whose greatest work is as small as possible.
-pub(super) fn balanced(weights: &[u128], parts: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn balanced(weights: &[u128], parts: usize) -> impl Iterator<Item = Range<usize>> {
     cut(weights, least_maximum(weights, parts))
 }
 

@@ -20,7 +20,7 @@ const CLAIMS_PER_THREAD: usize = 2;
 pub(crate) const CHANNEL_BYTES: usize = 1 << 20;
 
 /// Items that a firing moves. A dynamic rate counts as one item.
-pub(super) fn items_per_firing(rate: Rate) -> usize {
+pub(crate) fn items_per_firing(rate: Rate) -> usize {
     rate.fixed().map_or(1, items)
 }
 

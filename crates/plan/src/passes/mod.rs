@@ -21,7 +21,7 @@
 //! | [`regions`] | nodes to fuse, from a profile | replicas, segments |
 
 mod affinity;
-mod balance;
+pub(crate) mod balance;
 pub(crate) mod batch;
 mod bytes;
 mod cache;

@@ -8,8 +8,9 @@ use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::time::Duration;
 use thalweg_graph::{
-    Channel, Fault, GraphData, Kind, Link, Messages, Node, NodeId, Port, Router, Span, Weights,
+    Channel, Fault, Footprint, GraphData, Kind, Link, Messages, Node, NodeId, Port, Router, Span, Weights,
 };
 
 /// A graph as it is written, one entry after the other.
@@ -116,7 +117,28 @@ struct GraphNode<'d> {
     prework: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     span: Option<(u32, u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<StateEntry>,
+    /// The declared time of a firing, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_ns: Option<u64>,
 }
+
+/// What is known of the memory that a node's firings use again and again, in bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Footprint")]
+enum FootprintForm {
+    #[serde(rename = "at_least")]
+    AtLeast(u64),
+    #[serde(rename = "declared")]
+    Declared(u64),
+    #[serde(rename = "known")]
+    Known(u64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct StateEntry(#[serde(with = "FootprintForm")] Footprint);
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Kind", rename_all = "lowercase")]
@@ -149,6 +171,8 @@ impl<'g> GraphNode<'g> {
             split,
             join,
             prework: graph.is_set_prework(id),
+            state: Some(graph.footprint(id)).filter(|state| *state != Footprint::default()).map(StateEntry),
+            time_ns: graph.declared_time(id).map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
             span: graph.span(id).map(|span| (span.file(), span.start(), span.end())),
         }
     }
@@ -172,6 +196,12 @@ impl<'g> GraphNode<'g> {
         }
         if let Some((file, start, end)) = self.span {
             graph.set_span(id, Span::new(file, start, end));
+        }
+        if let Some(StateEntry(state)) = self.state {
+            graph.set_footprint(id, state);
+        }
+        if let Some(ns) = self.time_ns {
+            graph.declare_time(id, Duration::from_nanos(ns));
         }
         if self.prework {
             graph.set_prework(id);

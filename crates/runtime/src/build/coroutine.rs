@@ -93,9 +93,10 @@ where
     {
         let node = self.process_node::<R>();
         let wrong = self.wrong_for_processes();
-        let Kernel { shared, inputs, outputs, stack, .. } = self;
+        let Kernel { shared, inputs, outputs, stack, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        declared.note(&mut draft, node);
         let slot = R::Slot::default();
         let filled = slot.clone();
         *draft.stacks.entry(stack).or_default() += 1;

@@ -26,7 +26,8 @@ use crate::process::Process;
 use crate::seal::EngineOnly;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thalweg_graph::{Node, NodeId, OutPort, Rate};
+use std::time::Duration;
+use thalweg_graph::{Footprint, Node, NodeId, OutPort, Rate};
 
 /// A kernel with declared ports and without code.
 ///
@@ -52,6 +53,7 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     pub(super) unordered: bool,
     /// The greatest number of workers that fire a parallel kernel at the same time.
     pub(super) workers: Option<u32>,
+    pub(super) declared: Declared,
     /// The share of [`Kernel::request_budget`], set when the node is made.
     kept: Option<Arc<AtomicUsize>>,
 }
@@ -59,6 +61,24 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
 impl<'env, I: InputSpecs<'env>, O: OutputSpecs> std::fmt::Debug for Kernel<'env, I, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kernel").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What the user says of a node for mappers. No answer depends on it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Declared {
+    state: Option<u64>,
+    time: Option<Duration>,
+}
+
+impl Declared {
+    pub(super) fn note(self, draft: &mut Draft<'_>, node: NodeId) {
+        if let Some(bytes) = self.state {
+            draft.graph.set_footprint(node, Footprint::Declared(bytes));
+        }
+        if let Some(time) = self.time {
+            draft.graph.declare_time(node, time);
+        }
     }
 }
 
@@ -90,6 +110,7 @@ where
             starting: false,
             unordered: false,
             workers: None,
+            declared: Declared::default(),
             kept: None,
         }
     }
@@ -162,6 +183,21 @@ where
         self
     }
 
+    /// Declares how many bytes the firings read and write again and again beside their items: state, tables, weights. A
+    /// plan from a profile keeps nodes together whose bytes fit into a cache ([`thalweg_plan::mappers`]). No answer depends
+    /// on it.
+    pub fn state_bytes(mut self, bytes: u64) -> Self {
+        self.declared.state = Some(bytes);
+        self
+    }
+
+    /// Declares the processor time of a firing, from which a plan is made for a graph that never ran. A measured time
+    /// replaces it.
+    pub fn firing_time(mut self, time: Duration) -> Self {
+        self.declared.time = Some(time);
+        self
+    }
+
     /// Sets a function that is called once after the last firing of a sequential kernel, to push the items that the
     /// kernel still holds. The outputs need dynamic rates, since this is not a firing.
     pub fn finish(
@@ -225,9 +261,10 @@ where
             self.unordered.then_some("`unordered`: it is not parallel"),
             self.workers.map(|_| "`workers`: it is not parallel"),
         ];
-        let Kernel { shared, inputs, outputs, kept, .. } = self;
+        let Kernel { shared, inputs, outputs, kept, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        declared.note(&mut draft, node);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
@@ -255,9 +292,10 @@ where
     {
         let node = self.process_node::<R>();
         let wrong = self.wrong_for_processes();
-        let Kernel { shared, inputs, outputs, .. } = self;
+        let Kernel { shared, inputs, outputs, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        declared.note(&mut draft, node);
         let slot = R::Slot::default();
         let filled = slot.clone();
         draft.add_code(Some(Box::new(move |make| {
@@ -320,9 +358,10 @@ where
             node.is_source().then_some("`parallel`: it has no input, whose items the firings follow"),
         ];
         drop(finish);
-        let Kernel { shared, inputs, outputs, .. } = self;
+        let Kernel { shared, inputs, outputs, declared, .. } = self;
         let mut draft = shared.draft();
-        let Attached { ins, outs, streams, .. } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        declared.note(&mut draft, node);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             let MakeNode {
                 tickets, retired, weighed, held, owned, unordered, waits, workers, tallies, ..

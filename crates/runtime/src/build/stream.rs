@@ -6,7 +6,8 @@ use super::mistake::Mistake;
 use crate::built::RingCell;
 use crate::contain::Contained;
 use std::sync::Arc;
-use thalweg_graph::{Bounds, Kind, Link, Node, NodeId};
+use std::time::Duration;
+use thalweg_graph::{Bounds, Footprint, GraphData, Kind, Link, Node, NodeId};
 
 /// The items of one output of a node, in order.
 ///
@@ -119,6 +120,20 @@ impl<'env, T> Stream<'env, T> {
         self.early("workers")
     }
 
+    /// Declares how many bytes the node's firings use again and again beside their items. See
+    /// [`Kernel::state_bytes`](super::Kernel::state_bytes).
+    pub fn state_bytes(self, bytes: u64) -> Self {
+        self.shared.declare(self.node, |graph, node| graph.set_footprint(node, Footprint::Declared(bytes)));
+        self.early("state_bytes")
+    }
+
+    /// Declares the processor time of a firing, for a plan of a graph that never ran. See
+    /// [`Kernel::firing_time`](super::Kernel::firing_time).
+    pub fn firing_time(self, time: Duration) -> Self {
+        self.shared.declare(self.node, |graph, node| graph.declare_time(node, time));
+        self.early("firing_time")
+    }
+
     /// Declares the most items that a firing of the node pops, by which the plan chooses the capacity of its input.
     pub(super) fn pops_at_most(&self, count: usize) {
         self.shared.set(self.node, |node| {
@@ -221,6 +236,14 @@ impl Shared<'_> {
             && let Err(why) = set(draft.graph.node_mut(id))
         {
             draft.mistake(Mistake::Node(id, why));
+        }
+    }
+
+    /// Declares something of a node, which no run depends on.
+    pub(super) fn declare(&self, node: Option<NodeId>, declare: impl FnOnce(&mut GraphData, NodeId)) {
+        let mut draft = self.draft();
+        if let Some(id) = node.filter(|id| draft.has(*id)) {
+            declare(&mut draft.graph, id);
         }
     }
 }

@@ -5,8 +5,9 @@ use super::names::base;
 use crate::advice::Evidence;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, Footprint, NodeId};
 use thalweg_trace::Report;
+use thalweg_trace::units::format_bytes;
 
 /// The most edges in a drawing: those with the most items.
 const EDGES: usize = 120;
@@ -147,9 +148,14 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
 pub(crate) fn kind(report: &Report, node: NodeId) -> String {
     let thread = if Evidence(report).has_own_thread(node) { ", own thread" } else { "" };
     let limit = Evidence(report).worker_limit(node).map_or(String::new(), |workers| format!(" ≤ {workers}"));
+    let state = match report.graph().footprint(node) {
+        Footprint::AtLeast(0) => String::new(),
+        Footprint::AtLeast(bytes) => format!(", at least {} of state", format_bytes(bytes)),
+        known => format!(", {} of state", format_bytes(known.bytes())),
+    };
     let node = report.graph().node(node);
     let order = if node.unordered() { ", unordered" } else { "" };
     let merge = if node.merge() { ", merge" } else { "" };
     let timed = if node.timed() { ", timed" } else { "" };
-    format!("{}{limit}{thread}{order}{merge}{timed}", node.kind())
+    format!("{}{limit}{thread}{order}{merge}{timed}{state}", node.kind())
 }

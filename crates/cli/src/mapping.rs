@@ -1,0 +1,107 @@
+//! The options of `--mapper`: which mapper, and for which cache.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use thalweg::graph::GraphData;
+use thalweg::plan::mappers::{self, Buffers, Target};
+use thalweg::plan::{Plan, Profile};
+
+use crate::interrupt::Interrupt;
+use crate::machine;
+use crate::misuse::Misuse;
+
+/// The policy that carries out a mapping.
+const STATIC: &str = "static";
+
+/// A mapper, and the machine that it maps to.
+#[derive(Clone, Debug, Args)]
+#[group(skip)]
+pub(crate) struct Mapping {
+    #[arg(long, hide_short_help = true, value_name = "NAME", help = mappers_help())]
+    mapper: Option<String>,
+    /// The cache for --mapper, in bytes (default: the smallest cache of one core above the first level)
+    #[arg(long, hide_short_help = true, value_name = "BYTES", requires = "mapper")]
+    cache: Option<u64>,
+    /// The room between the segments of --mapper: what firings need (`least`), twice the least common multiple of both ends
+    /// (`2lcm`), 100 firings (`100`), by the gain of the channel (`gain`), or as many bytes as the cache has (`cache`)
+    #[arg(long, hide_short_help = true, value_name = "RULE", requires = "mapper")]
+    buffers: Option<String>,
+}
+
+/// The help text of `--mapper`, with the names of all mappers.
+fn mappers_help() -> String {
+    let names: Vec<&str> = mappers::names().map(|(name, _)| name).collect();
+    format!(
+        "Decide by this mapper which worker runs which nodes, and the room between them, under the policy `static` unless \
+         another is given: {}",
+        names.join(", ")
+    )
+}
+
+impl Mapping {
+    /// The option that the user has given.
+    pub fn given(&self) -> Option<&'static str> {
+        self.mapper.as_ref().map(|_| "--mapper")
+    }
+
+    /// The machine to map to: as described in a file, or this one with its costs as far as they are known.
+    pub fn target(&self, described: Option<&Path>, interrupt: &Interrupt) -> Result<Target> {
+        let machine = match described {
+            Some(path) => machine::read(path, interrupt)?,
+            None => thalweg::machine::Machine::here(),
+        };
+        let target = Target::of(&machine);
+        let target = self.cache.into_iter().fold(target, Target::with_cache);
+        let Some(name) = &self.buffers else { return Ok(target) };
+        let rule = Buffers::named(name).ok_or_else(|| {
+            Misuse::new(format!(
+                "unknown rule `{name}` for --buffers\nhelp: known rules are least, 2lcm, 100, gain, cache"
+            ))
+        })?;
+        Ok(target.with_buffers(rule))
+    }
+
+    /// The plan by the mapper, and what it is expected to cost, in comments; `None` without the option.
+    pub fn map(
+        &self,
+        plan: &Plan,
+        graph: &GraphData,
+        profile: &Profile,
+        target: &Target,
+    ) -> Result<Option<(Plan, String)>> {
+        let Some(name) = &self.mapper else { return Ok(None) };
+        let mapper = mappers::named(name).map_err(|unknown| Misuse::new(format!("{unknown:?}")))?;
+        let pipeline = plan.pipeline(graph, profile, target);
+        let mapping = mapper.map(&pipeline);
+        let mut mapped = plan.with_mapping(graph, &pipeline, name, &mapping)?;
+        if plan.policy() == thalweg::embed::policy::registry::DEFAULT {
+            *mapped.policy_mut() = STATIC.to_owned();
+        }
+        let notes = mapping
+            .notes()
+            .iter()
+            .chain([&mapping.loads(&pipeline).to_string()])
+            .fold(format!("# mapper {name}: cache of {} bytes\n", target.cache()), |text, note| {
+                note.lines().fold(text, |text, line| text + "# " + line + "\n")
+            });
+        Ok(Some((mapped, notes)))
+    }
+
+    /// The plan by the mapper for a graph that never ran.
+    ///
+    /// # Errors
+    /// The graph does not declare the times of all its nodes.
+    pub fn map_declared(&self, plan: Plan, graph: &GraphData, target: &Target) -> Result<Plan> {
+        if self.given().is_none() {
+            return Ok(plan);
+        }
+        let profile = Profile::declared(graph).context(
+            "--mapper: the program does not declare how long its nodes take and how many items they move\n\
+             help: run it once with --save-report FILE, and then with the plan that `thalweg show FILE --next-plan --mapper NAME` \
+             prints",
+        )?;
+        Ok(self.map(&plan, graph, &profile, target)?.map_or(plan, |(plan, _)| plan))
+    }
+}
