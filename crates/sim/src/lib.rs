@@ -15,6 +15,7 @@
 //! | `view` | workers, and the host that their policy sees |
 //! | `report` | the result of a run |
 //! | [`tasks`], [`loops`] | task graphs and parallel loops, on hosts of their own |
+//! | [`caches`] | private caches of the workers, and what a schedule misses |
 //! | `due` | the order of these hosts' steps |
 //!
 //! # What is modelled
@@ -38,6 +39,7 @@
 //!
 //! Processes and direct handoffs, other nodes with a thread of their own, channels that grow, failures.
 
+pub mod caches;
 mod clock;
 mod due;
 pub mod loops;

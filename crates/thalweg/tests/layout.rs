@@ -21,7 +21,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
     (
         "thalweg-sim",
-        &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy", "thalweg-queueing"],
+        &[
+            "thalweg-machine",
+            "thalweg-graph",
+            "thalweg-analysis",
+            "thalweg-plan",
+            "thalweg-policy",
+            "thalweg-queueing",
+        ],
     ),
     ("thalweg-trace", &["thalweg-graph", "thalweg-plan"]),
     (
