@@ -2,10 +2,10 @@
 
 use super::{Contents, Flat, ports};
 use crate::source::Span;
-use crate::tree::{FilterId, Tree, Weights};
-use crate::value::Shape;
+use crate::tree::{Code, FilterId, Tree, Weights};
+use crate::value::{Shape, Value, WORD};
 use smol_str::SmolStr;
-use thalweg_graph::{Item, Link, NodeId, Router};
+use thalweg_graph::{Footprint, Item, Link, NodeId, Router};
 
 /// A node under construction. Ports get their channels, by number, later.
 pub(super) struct Draft {
@@ -81,10 +81,20 @@ fn add(flat: &mut Flat, draft: Draft, items: &[Item], tree: &Tree) {
     if alone && filter.is_some_and(|id| tree.filters[id.0 as usize].prework.is_some()) {
         flat.graph.set_prework(id);
     }
+    if let Some(bytes) = filter.map(|id| state(&tree.filters[id.0 as usize].code)).filter(|bytes| *bytes > 0)
+    {
+        flat.graph.set_footprint(id, Footprint::Known(bytes));
+    }
     if let Some(router) = router {
         flat.graph.set_router(id, router);
     }
     flat.filters.push(filter);
+}
+
+/// The bytes of a filter's fields and parameters, in the engine's own layout: 4 for each scalar.
+fn state(code: &Code) -> u64 {
+    let Code::Written { params, fields, .. } = code else { return 0 };
+    params.iter().chain(fields).map(Value::cells).sum::<u64>() * WORD
 }
 
 /// The weights of those ports that have a channel.

@@ -3,7 +3,7 @@
 use crate::streams::*;
 use std::fs;
 use std::path::Path;
-use thalweg_graph::Rate;
+use thalweg_graph::{Footprint, Rate};
 use thalweg_lang::flat::{Flat, NodeKind, flatten};
 use thalweg_lang::tree::{Filter, Rates, Tree};
 use thalweg_lang::{Sources, compile};
@@ -90,4 +90,20 @@ proptest::proptest! {
         let tree = tree(random::program(&plan, 2, 3));
         check(&flatten(&tree), &tree);
     }
+}
+
+#[test]
+fn the_bytes_of_fields_and_parameters_are_known() {
+    let text = "void->void pipeline Main { add Count(3); add Fir(8); }\n\
+                void->float filter Count(int step) { float at; work push 1 { push(at); at += step; } }\n\
+                float->void filter Fir(int n) {\n\
+                  float[n] weights; int calls;\n\
+                  init { for (int i = 0; i < n; i++) weights[i] = i; }\n\
+                  work pop 1 { println(pop() * weights[calls % n]); calls++; }\n\
+                }";
+    let compiled =
+        compile(&Sources::of("test.str", text.to_owned())).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let graph = &compiled.flat.graph;
+    let states: Vec<_> = graph.node_ids().map(|node| graph.footprint(node)).collect();
+    assert_eq!(states, [Footprint::Known(4 * 2), Footprint::Known(4 * (1 + 8 + 1))]);
 }
