@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::chain::AnyShared;
+use crate::chain::SharedValues;
 use crate::error::Error;
 use crate::mesh::{Identity, key_of};
 
@@ -24,7 +24,7 @@ pub struct Cluster {
     addresses: Vec<String>,
     process: usize,
     pub(crate) settings: Settings,
-    pub(crate) shared: Arc<Mutex<Vec<Arc<dyn AnyShared>>>>,
+    pub(crate) shared: Arc<Mutex<SharedValues>>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -42,12 +42,14 @@ pub(crate) struct Settings {
     pub window: Option<usize>,
     /// Batches of an epoch.
     pub epoch: Option<u32>,
-    /// Items of a batch.
+    /// Maximum number of items of a batch.
     pub batch: usize,
+    /// Maximum number of bytes of a batch of several items.
+    pub batch_bytes: usize,
     pub patience: Duration,
     pub silence: Duration,
     pub stall: Duration,
-    /// Bytes between source and sink, of all processes together.
+    /// Bytes that a process holds.
     pub budget: Option<usize>,
     pub listener: Option<Arc<TcpListener>>,
     secret: Vec<u8>,
@@ -60,6 +62,7 @@ impl Default for Settings {
             window: None,
             epoch: None,
             batch: 1024,
+            batch_bytes: 64 << 10,
             patience: Duration::from_secs(30),
             silence: Duration::from_secs(5),
             stall: Duration::from_secs(10),
@@ -133,10 +136,19 @@ impl Cluster {
         self
     }
 
-    /// The items of a batch, at least 1. Default: 1024. A source of large items, blocks of a file for example, should have
-    /// batches of 1. The results do not depend on it.
+    /// Maximum number of items of a batch, at least 1. Default: 1,024. A batch ends earlier by its [bytes](Cluster::batch_bytes).
+    /// The results do not depend on it. All processes must have the same.
     pub fn batch(mut self, items: usize) -> Cluster {
         self.settings.batch = items.max(1);
+        self
+    }
+
+    /// Maximum number of bytes of a batch of several items; a larger item is a batch by itself. Default: 64 KiB. Where a batch ends
+    /// follows from the items of its part alone: an item of `from_iter` has the bytes of its encoding, and one of `from_parts`
+    /// those of its type, without what it owns elsewhere, as long as [`Chain::weigh`](crate::Chain::weigh) says nothing else. All
+    /// processes must have the same.
+    pub fn batch_bytes(mut self, bytes: usize) -> Cluster {
+        self.settings.batch_bytes = bytes;
         self
     }
 
@@ -159,9 +171,19 @@ impl Cluster {
         self
     }
 
-    /// Maximum number of encoded bytes that all processes together have between their source and the sink, as far as
-    /// batches are no larger than those before: the [window](Cluster::window) shrinks to what the largest batch leaves room for.
-    /// A process has at least one batch.
+    /// Maximum number of bytes that a process holds: of the states of keys, of shared values and of batches.
+    ///
+    /// - The states of the keys that live in the process have the bytes that [`Keyed::weigh`](crate::Keyed::weigh) says, or those of
+    ///   their types, which is a lower bound. They are counted behind each batch.
+    /// - Shared values have the bytes of their encoding.
+    /// - Batches have what is left. All batches between source and sink may be in one process, so each process that
+    ///   reads takes the others for as full as itself, and an equal share of what is left: the [window](Cluster::window) shrinks to as many batches as that is of the
+    ///   largest seen, by its encoding. A process has at least one batch, and a batch that is larger than all before counts only when it
+    ///   is made.
+    ///
+    /// The run fails as soon as the states and the shared values of a process exceed the budget. What users' functions hold is
+    /// not counted, nor are the values that `fold` and `combine` send at their end, nor the buffers of connections.
+    /// Default: no limit, and nothing is counted.
     pub fn budget(mut self, bytes: usize) -> Cluster {
         self.settings.budget = Some(bytes);
         self
@@ -197,7 +219,7 @@ impl Cluster {
         let Settings { job, silence, stall, .. } = &self.settings;
         let limits = format!("{silence:?} {stall:?}");
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = shared.iter().map(|value| value.name());
+        let shared = shared.waiting.iter().map(|value| value.name());
         for text in [env!("CARGO_PKG_VERSION"), job, shape, &limits].into_iter().chain(shared) {
             program.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }

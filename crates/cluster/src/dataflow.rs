@@ -260,7 +260,7 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// Words before the bytes of a piece: part, batch, last, from, to, length.
+/// Words before the bytes of a piece: part, batch, last and more, from, to, length.
 const WORDS: usize = 6;
 
 /// Bytes after the items of a piece, so that the next begins at a multiple of 8.
@@ -282,7 +282,8 @@ impl ContainerBytes for Pieces {
             let body = bytes.extract_to(length.next_multiple_of(8).min(bytes.len()));
             pieces.push(Piece {
                 ticket: Ticket { part: word(0) as u32, batch: word(1) as u32 },
-                last: word(2) != 0,
+                last: word(2) & 1 != 0,
+                more: word(2) & 2 != 0,
                 from: word(3) as u32,
                 to: word(4) as u32,
                 body: Body::Received(Box::new(Shared(body, length))),
@@ -301,7 +302,7 @@ impl ContainerBytes for Pieces {
             let words = [
                 u64::from(piece.ticket.part),
                 u64::from(piece.ticket.batch),
-                u64::from(piece.last),
+                u64::from(piece.last) | u64::from(piece.more) << 1,
                 u64::from(piece.from),
                 u64::from(piece.to),
                 body.len() as u64,

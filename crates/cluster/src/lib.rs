@@ -65,7 +65,7 @@ mod ticket;
 mod watch;
 mod window;
 
-pub use chain::{Chain, Keyed, Local, LocalOutput, Shared};
+pub use chain::{Chain, Keyed, Local, LocalOutput, Shared, SizeOf, Weigh};
 pub use cluster::Cluster;
 pub use error::Error;
 pub use launch::launch;

@@ -8,7 +8,7 @@ use crate::ticket::Ticket;
 /// Which tickets a process gets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expected {
-    /// All of the parts from `first` to before `parts`, a batch in this number of pieces.
+    /// All of the parts from `first` to before `parts`, a batch in pieces of this number of processes.
     All { first: u32, parts: u32, pieces: usize },
     /// Of a single part, each `stride`-th batch from this one on, in one piece.
     Every { stride: u32, first: u32 },
@@ -96,8 +96,13 @@ impl Order {
         };
         self.waiting
             .first_key_value()
-            .is_some_and(|(ticket, pieces)| *ticket == self.next && pieces.len() >= needed)
+            .is_some_and(|(ticket, pieces)| *ticket == self.next && whole(pieces) >= needed)
     }
+}
+
+/// The number of processes whose pieces of a batch are all among these.
+fn whole(pieces: &[Piece]) -> usize {
+    pieces.iter().filter(|piece| !piece.more).count()
 }
 
 #[cfg(test)]
@@ -107,7 +112,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn piece(part: u32, batch: u32, last: bool, from: u32) -> Piece {
-        Piece { ticket: Ticket { part, batch }, last, from, to: 0, body: Body::Encoded(Vec::new()) }
+        Piece {
+            ticket: Ticket { part, batch },
+            last,
+            more: false,
+            from,
+            to: 0,
+            body: Body::Encoded(Vec::new()),
+        }
     }
 
     /// The tickets of parts with these numbers of batches.

@@ -13,6 +13,8 @@ pub(crate) struct Piece {
     pub ticket: Ticket,
     /// The batch is the last of its part.
     pub last: bool,
+    /// Another piece of the same process follows, with more items of the batch.
+    pub more: bool,
     /// The process that made the piece: the receiver puts those of a batch into this order.
     pub from: u32,
     pub to: u32,
@@ -47,7 +49,7 @@ impl Body {
         Ok(match place {
             Place::Here => Body::Here(Box::new(items), 0),
             Place::Counted => {
-                let bytes = postcard::serialize_with_flavor(&items, Size::default()).map_err(cannot)?;
+                let bytes = encoded_len(&items).map_err(cannot)?;
                 Body::Here(Box::new(items), bytes)
             }
             Place::There => Body::Encoded(postcard::to_stdvec(&items).map_err(cannot)?),
@@ -92,6 +94,11 @@ impl Body {
     pub fn encoded_len(&self) -> usize {
         self.encoded().len()
     }
+}
+
+/// The bytes of an encoding.
+pub(crate) fn encoded_len<T: Serialize>(value: &T) -> postcard::Result<usize> {
+    postcard::serialize_with_flavor(value, Size::default())
 }
 
 /// What is wrong with the items of a piece.

@@ -85,6 +85,12 @@ impl Window {
         state.room = state.room.min(room.max(self.epoch as usize));
     }
 
+    /// Maximum number of batches under way.
+    #[cfg(test)]
+    pub fn room(&self) -> usize {
+        self.lock().room
+    }
+
     /// Ends the waiting of the source, early.
     pub fn stop(&self) {
         self.lock().stopped = true;

@@ -10,6 +10,30 @@ use thalweg_cluster::{Chain, Cluster, Error};
 
 use crate::support::{clusters, result};
 
+/// A stage of a random chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Op {
+    Map,
+    FilterMap,
+    FlatMap,
+    TryMap,
+    /// Keyed by the item modulo the number of keys; with states that are weighed or not.
+    Scan(u64, bool),
+    Fold(u64, bool),
+    Combine(u64, bool),
+}
+
+/// How a random chain ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Collect,
+    /// A function with state in process 0.
+    Map,
+    Scan(u64),
+    Fold(u64),
+    Combine(u64),
+}
+
 /// A random chain over numbers.
 #[derive(Clone, Debug)]
 struct Case {
@@ -17,9 +41,10 @@ struct Case {
     /// The lengths of the parts; `None`: an iterator that process 0 reads.
     parts: Option<Vec<usize>>,
     items: usize,
-    stages: Vec<u64>,
-    end: u64,
-    keys: u64,
+    /// The items of the source are weighed.
+    is_weighed: bool,
+    ops: Vec<Op>,
+    end: End,
 }
 
 /// A generator of numbers (splitmix64), the same everywhere.
@@ -40,8 +65,35 @@ impl Case {
         let parts =
             (below(3) > 0).then(|| (0..count).map(|_| lengths[below(5) as usize]).collect::<Vec<_>>());
         let items = lengths[below(5) as usize] * 3;
-        let stages = (0..below(4)).map(|_| below(3)).collect();
-        Case { seed, parts, items, stages, end: below(5), keys: [1, 3, 100][below(3) as usize] }
+        let is_weighed = below(2) == 0;
+        let (mut ops, mut is_keyed, mut has_ties) = (Vec::new(), false, false);
+        for _ in 0..below(6) {
+            let (keys, weighed) = ([1, 3, 100][below(3) as usize], below(2) == 0);
+            let op = match below(9) {
+                0 | 1 => Op::Map,
+                2 => Op::FilterMap,
+                3 => Op::FlatMap,
+                4 => Op::TryMap,
+                // Refused behind `par_flat_map` behind a keyed stage.
+                _ if has_ties => Op::Map,
+                5 | 6 => Op::Scan(keys, weighed),
+                7 => Op::Fold(keys, weighed),
+                _ => Op::Combine(keys, weighed),
+            };
+            is_keyed |= matches!(op, Op::Scan(..) | Op::Fold(..) | Op::Combine(..));
+            has_ties |= is_keyed && op == Op::FlatMap;
+            ops.push(op);
+        }
+        let keys = [1, 3, 100][below(3) as usize];
+        let end = match below(5) {
+            0 => End::Collect,
+            1 => End::Map,
+            _ if has_ties => End::Map,
+            2 => End::Scan(keys),
+            3 => End::Fold(keys),
+            _ => End::Combine(keys),
+        };
+        Case { seed, parts, items, is_weighed, ops, end }
     }
 
     fn item(&self, part: usize, number: usize) -> u64 {
@@ -58,45 +110,27 @@ impl Case {
     /// What the chain should return.
     fn expected(&self) -> Vec<String> {
         let mut items = self.input();
-        for stage in &self.stages {
-            items = match stage {
-                0 => items.into_iter().map(map).collect(),
-                1 => items.into_iter().filter_map(filter_map).collect(),
-                _ => items.into_iter().flat_map(flat_map).collect(),
+        for op in &self.ops {
+            items = match *op {
+                Op::Map | Op::TryMap => items.into_iter().map(map).collect(),
+                Op::FilterMap => items.into_iter().filter_map(filter_map).collect(),
+                Op::FlatMap => items.into_iter().flat_map(flat_map).collect(),
+                Op::Scan(keys, _) => scanned(&items, keys).into_iter().map(f64::to_bits).collect(),
+                Op::Fold(keys, _) => folded(&items, keys).into_iter().map(fold_value).collect(),
+                Op::Combine(keys, _) => combined(&items, keys).into_iter().map(combine_value).collect(),
             };
         }
-        let mut states: HashMap<u64, f64> = HashMap::new();
-        let mut first = Vec::new();
-        let mut scanned = Vec::new();
-        for item in items.iter().copied() {
-            let key = item % self.keys;
-            let state = states.entry(key).or_insert_with(|| {
-                first.push(key);
-                0.1
-            });
-            scanned.push(scan(state, item));
-        }
-        let mut counts: Vec<(u64, u64)> = Vec::new();
-        for item in &items {
-            let key = item % self.keys;
-            match counts.iter_mut().find(|(of, _)| *of == key) {
-                Some((_, sum)) => *sum = sum.wrapping_add(*item),
-                None => counts.push((key, *item)),
-            }
-        }
         match self.end {
-            4 => counts.into_iter().map(|(key, sum)| format!("{key} {sum}")).collect(),
-            0 => items.into_iter().map(|item| item.to_string()).collect(),
-            1 => {
+            End::Collect => items.iter().map(u64::to_string).collect(),
+            End::Map => {
                 let mut sum = 0u64;
-                let mut add = |item| {
-                    sum = sum.wrapping_mul(31).wrapping_add(item);
-                    sum.to_string()
-                };
-                items.into_iter().map(&mut add).collect()
+                items.into_iter().map(|item| chained(&mut sum, item)).collect()
             }
-            2 => scanned,
-            _ => first.into_iter().map(|key| format!("{key} {}", states[&key])).collect(),
+            End::Scan(keys) => scanned(&items, keys).iter().map(f64::to_string).collect(),
+            End::Fold(keys) => folded(&items, keys).iter().map(|(key, sum)| format!("{key} {sum}")).collect(),
+            End::Combine(keys) => {
+                combined(&items, keys).iter().map(|(key, sum)| format!("{key} {sum}")).collect()
+            }
         }
     }
 
@@ -108,34 +142,63 @@ impl Case {
             }),
             None => cluster.from_iter((0..self.items).map(|number| self.item(0, number))),
         };
-        for stage in &self.stages {
-            chain = match stage {
-                0 => chain.par_map(map),
-                1 => chain.par_filter_map(filter_map),
-                _ => chain.par_flat_map(flat_map),
-            };
+        if self.is_weighed {
+            chain = chain.weigh(|item| (*item % 50) as usize);
         }
-        let key = |item: &u64| item % self.keys;
+        for op in &self.ops {
+            chain = with(chain, *op);
+        }
         let mut sum = 0u64;
         let output = match self.end {
-            0 => chain.map(|item| item.to_string()).collect(),
-            1 => chain
-                .map(move |item| {
-                    sum = sum.wrapping_mul(31).wrapping_add(item);
-                    sum.to_string()
-                })
-                .collect(),
-            4 => {
-                let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
-                chain.key_by(key).combine(|| 0, add, add).map(|(key, sum)| format!("{key} {sum}")).collect()
+            End::Collect => chain.map(|item| item.to_string()).collect(),
+            End::Map => chain.map(move |item| chained(&mut sum, item)).collect(),
+            End::Scan(keys) => {
+                chain.key_by(move |item| item % keys).scan(|_| 0.1, scan).map(|sum| sum.to_string()).collect()
             }
-            2 => chain.key_by(key).scan(|_| 0.1, scan).collect(),
-            _ => {
-                let sums = chain.key_by(key).fold(|| 0.1, |state, item| _ = scan(state, item));
-                sums.map(|(key, sum): (u64, f64)| format!("{key} {sum}")).collect()
+            End::Fold(keys) => {
+                let sums =
+                    chain.key_by(move |item| item % keys).fold(|| 0.1, |sum, item| _ = scan(sum, item));
+                sums.par_map(|(key, sum)| format!("{key} {sum}")).collect()
+            }
+            End::Combine(keys) => {
+                let sums = chain.key_by(move |item| item % keys).combine(|| 0, add, add);
+                sums.map(|(key, sum)| format!("{key} {sum}")).collect()
             }
         };
         output.run_with(options)
+    }
+}
+
+fn with(chain: Chain<'_, u64>, op: Op) -> Chain<'_, u64> {
+    // 24 bytes of a state: it has more than its type says.
+    let (weigh, weigh_sum) = (|_: &f64| 24, |_: &u64| 24);
+    match op {
+        Op::Map => chain.par_map(map),
+        Op::FilterMap => chain.par_filter_map(filter_map),
+        Op::FlatMap => chain.par_flat_map(flat_map),
+        Op::TryMap => chain.try_par_map(|item| Ok::<_, Error>(map(item))),
+        Op::Scan(keys, false) => {
+            chain.key_by(move |item| item % keys).scan(|_| 0.1, scan).par_map(f64::to_bits)
+        }
+        Op::Scan(keys, true) => {
+            let step = |sum: &mut f64, item| scan(sum, item).to_bits();
+            chain.key_by(move |item| item % keys).weigh(weigh).scan(|_| 0.1, step)
+        }
+        Op::Fold(keys, weighed) => {
+            let keyed = chain.key_by(move |item| item % keys);
+            let step = |sum: &mut f64, item| _ = scan(sum, item);
+            match weighed {
+                true => keyed.weigh(weigh).fold(|| 0.1, step).par_map(fold_value),
+                false => keyed.fold(|| 0.1, step).par_map(fold_value),
+            }
+        }
+        Op::Combine(keys, weighed) => {
+            let keyed = chain.key_by(move |item| item % keys);
+            match weighed {
+                true => keyed.weigh(weigh_sum).combine(|| 0, add, add).par_map(combine_value),
+                false => keyed.combine(|| 0, add, add).par_map(combine_value),
+            }
+        }
     }
 }
 
@@ -144,17 +207,61 @@ fn map(item: u64) -> u64 {
 }
 
 fn filter_map(item: u64) -> Option<u64> {
-    (!item.is_multiple_of(3)).then_some(item + 1)
+    (!item.is_multiple_of(3)).then_some(item.wrapping_add(1))
 }
 
 fn flat_map(item: u64) -> impl Iterator<Item = u64> {
-    (0..item % 4).map(move |n| item + n)
+    (0..item % 4).map(move |n| item.wrapping_add(n))
 }
 
 /// A sum whose value depends on the order of the items.
-fn scan(state: &mut f64, item: u64) -> String {
+fn scan(state: &mut f64, item: u64) -> f64 {
     *state = *state * 0.7 + item as f64 / 3.0;
-    state.to_string()
+    *state
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.wrapping_add(more);
+}
+
+fn chained(sum: &mut u64, item: u64) -> String {
+    *sum = sum.wrapping_mul(31).wrapping_add(item);
+    sum.to_string()
+}
+
+fn fold_value((key, sum): (u64, f64)) -> u64 {
+    sum.to_bits().wrapping_add(key)
+}
+
+fn combine_value((key, sum): (u64, u64)) -> u64 {
+    sum.wrapping_mul(3).wrapping_add(key)
+}
+
+fn scanned(items: &[u64], keys: u64) -> Vec<f64> {
+    let mut states: HashMap<u64, f64> = HashMap::new();
+    items.iter().map(|item| scan(states.entry(item % keys).or_insert(0.1), *item)).collect()
+}
+
+/// One value for each key, in the order of first items.
+fn by_key<A>(items: &[u64], keys: u64, init: impl Fn() -> A, f: impl Fn(&mut A, u64)) -> Vec<(u64, A)> {
+    let mut values: Vec<(u64, A)> = Vec::new();
+    for item in items {
+        let key = item % keys;
+        let at = values.iter().position(|(of, _)| *of == key).unwrap_or_else(|| {
+            values.push((key, init()));
+            values.len() - 1
+        });
+        f(&mut values[at].1, *item);
+    }
+    values
+}
+
+fn folded(items: &[u64], keys: u64) -> Vec<(u64, f64)> {
+    by_key(items, keys, || 0.1, |sum, item| _ = scan(sum, item))
+}
+
+fn combined(items: &[u64], keys: u64) -> Vec<(u64, u64)> {
+    by_key(items, keys, || 0, add)
 }
 
 /// Runs a case with settings that follow from its seed.
@@ -162,17 +269,23 @@ fn check(seed: u64) {
     let case = Case::new(seed);
     let expected = case.expected();
     let mut state = seed ^ 0xabcd;
-    let mut pick = |of: &[usize]| of[(next(&mut state) % of.len() as u64) as usize];
-    let (processes, threads) = (pick(&[1, 2, 3, 4]), pick(&[1, 2]));
-    let (window, epoch, batch) = (pick(&[1, 2, 7, 64]), pick(&[1, 2, 16]), pick(&[1, 2, 16, 1024]));
-    let all = clusters(processes)
-        .into_iter()
-        .map(|it| it.window(window).epoch(epoch as u32).batch(batch))
-        .collect();
+    let mut below = |n: u64| next(&mut state) % n;
+    let (processes, threads) = (1 + below(4) as usize, 1 + below(2) as usize);
+    let (window, epoch) = (1 + below(64) as usize, 1 + below(16) as u32);
+    let batch = [1, 2, 16, 1024][below(4) as usize];
+    let bytes = [0, 7, 40, 64 << 10][below(4) as usize];
+    // Enough for the states of six stages, and little for batches.
+    let budget = (below(3) == 0).then_some(20_000);
+    let with = |it: Cluster| {
+        let it = it.window(window).epoch(epoch).batch(batch).batch_bytes(bytes);
+        budget.map_or(it.clone(), |bytes| it.budget(bytes))
+    };
+    let all = clusters(processes).into_iter().map(with).collect();
     let got = result(all, |cluster| case.run(cluster, &Options::new().threads(threads)));
     assert!(
         got == expected,
-        "seed {seed}: {processes} processes, {threads} threads, window {window}, epoch {epoch}, batch {batch}: {case:?}\n{got:?}\n{expected:?}"
+        "seed {seed}: {processes} processes, {threads} threads, window {window}, epoch {epoch}, \
+         batch {batch}, {bytes} bytes, budget {budget:?}: {case:?}\n{got:?}\n{expected:?}"
     );
 }
 

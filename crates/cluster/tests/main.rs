@@ -1,5 +1,6 @@
 //! Tests of the crate. Processes are threads of the test where nothing must kill them.
 
+mod bytes;
 mod chains;
 mod edges;
 mod failures;

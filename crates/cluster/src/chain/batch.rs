@@ -1,4 +1,4 @@
-//! A batch on its way through the stages of a process.
+//! Calls of users' functions for a batch, and what is known of a failure.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,20 +8,6 @@ use crate::ticket::Ticket;
 
 /// An error of a user's function.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
-
-/// What is left to do for a batch: it reads nothing, and runs on any thread.
-type Work<'env, T> = Box<dyn FnOnce(&mut Stage) -> Result<Vec<T>, Cause> + Send + 'env>;
-
-/// What a stage does with the items of a batch.
-pub(crate) type Function<'env, T, U> = Arc<dyn Fn(Vec<T>) -> Result<Vec<U>, Cause> + Send + Sync + 'env>;
-
-/// A batch whose stages have not run.
-pub(crate) struct Batch<'env, T> {
-    pub ticket: Ticket,
-    /// The batch is the last of its part.
-    pub last: bool,
-    work: Work<'env, T>,
-}
 
 /// The name of a stage, which may change while the chain is built.
 pub(crate) type Name = Arc<Mutex<String>>;
@@ -47,37 +33,12 @@ pub(crate) struct Failure {
     pub stage: String,
     pub ticket: Ticket,
     pub text: String,
+    pub help: Option<&'static str>,
     pub cause: Option<Cause>,
 }
 
-impl<'env, T: 'env> Batch<'env, T> {
-    pub fn new(
-        ticket: Ticket,
-        last: bool,
-        work: impl FnOnce() -> Result<Vec<T>, Cause> + Send + 'env,
-    ) -> Self {
-        Batch { ticket, last, work: Box::new(move |_| work()) }
-    }
-
-    /// Adds a stage.
-    pub fn then<U: 'env>(self, name: Name, stage: Function<'env, T, U>) -> Batch<'env, U> {
-        let work = self.work;
-        let work = move |at: &mut Stage| {
-            let items = work(at)?;
-            *at = Stage::Named(name);
-            stage(items)
-        };
-        Batch { ticket: self.ticket, last: self.last, work: Box::new(work) }
-    }
-
-    /// Runs all stages.
-    pub fn run(self) -> Result<Vec<T>, Failure> {
-        guard(Stage::Fixed("source"), self.ticket, self.work)
-    }
-}
-
 /// Calls users' functions for a batch: an error or a panic is a failure of the stage that runs.
-fn guard<T>(
+pub(crate) fn guard<T>(
     mut stage: Stage,
     ticket: Ticket,
     work: impl FnOnce(&mut Stage) -> Result<T, Cause>,
@@ -90,7 +51,7 @@ fn guard<T>(
         },
         Err(panic) => (format!("panicked: {}", message(&*panic)), None),
     };
-    Err(Failure { stage: stage.name(), ticket, text, cause })
+    Err(Failure { stage: stage.name(), ticket, text, help: None, cause })
 }
 
 /// Calls a user's function of a stage with this name for a batch.

@@ -1,26 +1,35 @@
 //! One value for each key, folded in each process first.
 
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::batch::{Cause, guarded};
-use super::keyed::{First, Keyed, Sorted, Values, gather, home, sorted};
-use super::plan::{arriving, failure};
-use super::{Batch, Local};
-use crate::order::Expected;
+use super::Chain;
+use super::batch::{Cause, Stage, guarded};
+use super::budget::Tally;
+use super::items::{First, Items, home};
+use super::keyed::{Keyed, Made, Sorted, Values, chunks, keyed, sorted};
+use super::onward::{At, Onward, Ordered};
+use super::plan::{Step, failure};
+use super::weigh::Weigh;
+use crate::order::{Expected, Whole};
 use crate::piece::{Body, Damaged, Piece};
 use crate::ticket::Ticket;
 
-/// A batch, and its values by key.
-type Folded<K, A> = (Ticket, bool, Vec<(K, (First, A))>);
+/// The values of the keys that this process has seen.
+struct Table<K, A, W> {
+    values: Values<K, A>,
+    tally: Tally<K, A, W>,
+}
 
-impl<'env, K, T> Keyed<'env, K, T>
+impl<'env, K, T, W> Keyed<'env, K, T, W>
 where
     K: Hash + Eq + Serialize + DeserializeOwned + Send + 'static,
     T: Send + 'env,
+    W: Send + Sync + 'env,
 {
     /// One value for each key, as [`fold`](Keyed::fold) makes it, but folded in each process first, so that only values
     /// cross the network: `f` takes items into a value, and `merge` a second value into a first.
@@ -47,114 +56,104 @@ where
         init: impl Fn() -> A + Send + Sync + 'env,
         f: impl Fn(&mut A, T) + Send + Sync + 'env,
         merge: impl Fn(&mut A, A) + Send + Sync + 'env,
-    ) -> Local<'env, (K, A)>
+    ) -> Chain<'env, (K, A)>
     where
+        W: Weigh<A>,
         A: Serialize + DeserializeOwned + Send + 'static,
     {
-        let Keyed { chain, key } = self;
+        let (own, at_home) = (self.tally("combine"), self.tally("combine"));
+        let Keyed { chain, key, .. } = self;
+        let Chain { mut plan, batches, .. } = chain.refuse_ties("combine");
+        plan.shape.push_str(" | combine");
+        let merge = Arc::new(merge);
+        let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
+        let (out, next) = (plan.out.clone(), plan.next());
+        let (here, home_part) = (plan.add_part(), plan.add_part());
+
         // Batches at once, then those of this process one by one.
-        let of_batch = chain.stage("combine", move |items| {
+        let table = Arc::new(Mutex::new(Table { values: Values::default(), tally: own }));
+        let (at_end, to_others) = (table.clone(), out.clone());
+        let of_process = merge.clone();
+        let each = move |stage: &mut Stage, at: At, items: Items<T>| -> Result<Ordered<'env>, Cause> {
+            *stage = Stage::Fixed("combine");
+            let At { ticket, last, more } = at;
+            let Items { tags, items } = items;
             let mut values = Values::<K, A>::default();
-            for (number, item) in items.into_iter().enumerate() {
-                let first = || ((0, 0, number as u32), init());
+            for (index, item) in items.into_iter().enumerate() {
+                let first = || (tags.first(ticket, index), init());
                 f(&mut values.entry(key(&item)).or_insert_with(first).1, item);
             }
-            Ok(values.into_iter().collect())
-        });
-        let mut plan = of_batch.plan;
-        let merge = Arc::new(merge);
-        let (out, parts, next) = (plan.out.clone(), plan.parts, plan.next());
-        let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
-
-        let watch = plan.watch.clone();
-        let run = move |batch: Option<Batch<'env, _>>| -> Result<_, Cause> {
-            let _call = watch.call();
-            let run = |batch: Batch<'env, _>| Ok::<_, Cause>((batch.ticket, batch.last, batch.run()?));
-            batch.map(run).transpose()
+            let (table, merge, out) = (table.clone(), of_process.clone(), out.clone());
+            let add = move || {
+                let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+                for (key, (first, value)) in values {
+                    table.add(key, first, value, &*merge);
+                }
+                table.tally.check(ticket)?;
+                // The last one does not go beyond all parts: the values are still to come.
+                let next = if more { ticket } else { next(ticket, last) };
+                out.push([], next.min(Ticket::first_of(here)));
+                Ok(())
+            };
+            Ok(Box::new(move || Ok(guarded("combine", ticket, add)?)))
         };
-        let (mut values, own) = (Values::<K, A>::default(), merge.clone());
-        let watch = plan.watch.clone();
-        let mut fold = move |batch: Option<Folded<K, A>>| -> Result<(), Cause> {
-            let Some((ticket, last, of_batch)) = batch else {
-                let shares = divide(sorted(std::mem::take(&mut values)), processes);
-                let ticket = Ticket::first_of(parts);
+        let end = move || -> Result<(), Cause> {
+            let mut table = at_end.lock().unwrap_or_else(PoisonError::into_inner);
+            let ticket = Ticket::first_of(here);
+            let send = || {
+                table.tally.clear();
+                let shares = divide(sorted(std::mem::take(&mut table.values)), processes);
                 let piece = |(to, share): (usize, Sorted<K, A>)| {
-                    let to = to as u32;
-                    Ok(Piece { ticket, last: true, from: me, to, body: Body::new(share, place(to))? })
+                    let (to, at) = (to as u32, At { ticket, last: true, more: false });
+                    Ok(at.piece(me, to, Body::new(share, place(to))?))
                 };
                 let pieces: Result<Vec<Piece>, Damaged> = shares.into_iter().enumerate().map(piece).collect();
-                out.push(pieces.map_err(|damaged| failure("combine", ticket, damaged))?, ticket.next(true));
-                out.close();
-                return Ok(());
+                to_others
+                    .push(pieces.map_err(|damaged| failure("combine", ticket, damaged))?, ticket.next(true));
+                to_others.close();
+                Ok(())
             };
-            for (key, ((.., number), value)) in of_batch {
-                add(&mut values, key, (ticket.part, ticket.batch, number), value, &*own);
-            }
-            // The last one does not go beyond all parts: the values are still to come.
-            out.push([], next(ticket, last).min(Ticket::first_of(parts)));
-            Ok(())
+            Ok(guarded("combine", ticket, send)?)
         };
-        let fold = move |batch: Option<Folded<K, A>>| -> Result<(), Cause> {
-            let _call = watch.call();
-            let ticket = batch.as_ref().map_or(Ticket::first_of(parts), |(ticket, ..)| *ticket);
-            Ok(guarded("combine", ticket, || fold(batch))?)
-        };
-        let batches = of_batch.batches.map(Some).chain(std::iter::once_with(|| None));
-        plan.graph
-            .source(batches)
-            .blocking()
-            .named("source")
-            .try_par_map(run)
-            .named("stages")
-            .try_map(fold)
-            .discard();
+        batches(&mut plan, Onward { each: Arc::new(each), end: Some(Arc::new(end)), is_parallel: true });
 
         // The values of all processes, where their keys live.
-        let inbox = plan.station(
-            "combine",
-            Expected::All { first: parts, parts: parts + 1, pieces: processes },
-            true,
-        );
-        let (out, watch) = (plan.out.clone(), plan.watch.clone());
-        let run = move |whole: crate::order::Whole| -> Result<(), Cause> {
-            let cannot = |damaged| failure("combine", whole.ticket, damaged);
-            let mut values = Values::<K, A>::default();
-            for piece in whole.pieces {
-                for (first, key, value) in piece.body.into_items::<Sorted<K, A>>().map_err(cannot)? {
-                    add(&mut values, key, first, value, &*merge);
+        let chunk = plan.cluster.settings.batch;
+        let mut table = Table { values: Values::default(), tally: at_home };
+        let step = move |whole: Option<Whole>| -> Result<Made<(K, A)>, Cause> {
+            if let Some(whole) = whole {
+                let cannot = |damaged| failure("combine", whole.ticket, damaged);
+                for piece in whole.pieces {
+                    for (first, key, value) in piece.body.into_items::<Sorted<K, A>>().map_err(cannot)? {
+                        table.add(key, first, value, &*merge);
+                    }
                 }
+                table.tally.check(whole.ticket)?;
             }
-            let ticket = Ticket::first_of(parts + 1);
-            let body = Body::new(sorted(values), place(0)).map_err(cannot)?;
-            out.push([Piece { ticket, last: true, from: me, to: 0, body }], ticket.next(true));
-            out.close();
-            Ok(())
+            table.tally.clear();
+            let values = sorted(std::mem::take(&mut table.values));
+            Ok(Made { results: chunks(home_part, values, chunk), ends: true })
         };
-        let run = move |arrived: Result<crate::order::Whole, super::plan::Missing>| -> Result<(), Cause> {
-            let _call = watch.call();
-            let whole = arrived?;
-            Ok(guarded("combine", whole.ticket, || run(whole))?)
-        };
-        plan.graph.source(arriving(inbox)).blocking().named("arrive").try_map(run).named("combine").discard();
-        plan.parts += 1;
-        gather(plan)
+        plan.step = Step::Every;
+        let expected = Expected::All { first: here, parts: home_part, pieces: processes };
+        let inbox = plan.station("combine", expected, true);
+        Chain::new(plan, keyed("combine", inbox, false, step), None)
     }
 }
 
-/// Merges a value into that of its key.
-fn add<K: Hash + Eq, A>(
-    values: &mut Values<K, A>,
-    key: K,
-    first: First,
-    value: A,
-    merge: &impl Fn(&mut A, A),
-) {
-    match values.entry(key) {
-        std::collections::hash_map::Entry::Vacant(entry) => _ = entry.insert((first, value)),
-        std::collections::hash_map::Entry::Occupied(entry) => {
-            let of_key = entry.into_mut();
-            of_key.0 = of_key.0.min(first);
-            merge(&mut of_key.1, value);
+impl<K: Hash + Eq, A, W: Weigh<A>> Table<K, A, W> {
+    /// Merges a value into that of its key.
+    fn add(&mut self, key: K, first: First, value: A, merge: &impl Fn(&mut A, A)) {
+        match self.values.entry(key) {
+            Entry::Vacant(entry) => {
+                self.tally.add(&value);
+                entry.insert((first, value));
+            }
+            Entry::Occupied(entry) => {
+                let of_key = entry.into_mut();
+                of_key.0 = of_key.0.min(first);
+                self.tally.change(&mut of_key.1, |of_key| merge(of_key, value));
+            }
         }
     }
 }

@@ -1,17 +1,22 @@
 //! State for each key, where the key lives.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::Hash;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::batch::{Cause, guarded};
-use super::plan::{Makers, Missing, Plan, arriving, failure};
-use super::{Chain, Local};
+use super::budget::Tally;
+use super::items::{First, Items, Tags};
+use super::onward::At;
+use super::plan::{Missing, Plan, Step, arriving, failure, in_parallel};
+use super::weigh::{SizeOf, Weigh};
+use super::{Batches, Chain};
+use crate::inbox::Inbox;
 use crate::order::Whole;
-use crate::piece::{Body, Damaged, Piece};
+use crate::piece::{Body, Piece};
 use crate::ticket::Ticket;
 
 /// The hash of tables: the same in all processes of one program.
@@ -19,30 +24,75 @@ type Fixed = foldhash::fast::FixedState;
 
 /// Items with a key. Each key lives in one process, which gets the items of that key in the order of the source, whatever
 /// the number of processes. So the results are the same, of any function.
-pub struct Keyed<'env, K, T> {
+///
+/// The results stay where their keys live, in the order of the items: stages such as [`par_map`](Chain::par_map) run there,
+/// and operators of one machine in process 0.
+pub struct Keyed<'env, K, T, W = SizeOf> {
     pub(super) chain: Chain<'env, T>,
     pub(super) key: Arc<dyn Fn(&T) -> K + Send + Sync + 'env>,
+    pub(super) weigh: Arc<W>,
 }
-
-/// The items of a batch that one process gets, each with its number in the batch.
-type Share<T> = (Vec<u32>, Vec<T>);
-
-/// The place of a key's first item in the order of all: part, batch, number in the batch.
-pub(super) type First = (u32, u32, u32);
 
 /// Values by key, with the place of the first item of each.
 pub(super) type Values<K, A> = HashMap<K, (First, A), Fixed>;
 
-/// Values as they go to process 0, in the order of first items.
+/// Values in the order of first items.
 pub(super) type Sorted<K, A> = Vec<(First, K, A)>;
 
-impl<'env, K, T> Keyed<'env, K, T>
+/// What a keyed stage makes of a batch, in order, and whether it was the last.
+pub(super) struct Made<R> {
+    pub results: Vec<(At, Items<R>)>,
+    pub ends: bool,
+}
+
+impl<'env, K, T, W> Keyed<'env, K, T, W> {
+    /// How many bytes a state has, for the [budget](crate::Cluster::budget) of a process. The function is called when a state is made,
+    /// and before and after each change of it, so it should be as cheap as `Vec::len`. Without it, a state counts as its type has it
+    /// (`size_of`), without what it owns elsewhere, which is a lower bound. A key always counts so.
+    ///
+    /// ```
+    /// use thalweg_cluster::Cluster;
+    ///
+    /// let texts = |budget| {
+    ///     Cluster::alone()
+    ///         .budget(budget)
+    ///         .from_parts(100, |part| [part as u64])
+    ///         .key_by(|n| n % 2)
+    ///         .weigh(|text: &String| text.len())
+    ///         .fold(String::new, |text, n| *text += &format!("{n} "))
+    ///         .collect()
+    ///         .run()
+    /// };
+    /// assert_eq!(texts(10_000)?.unwrap().len(), 2);
+    /// let error = texts(100).unwrap_err().to_string();
+    /// assert_eq!(
+    ///     error,
+    ///     "process 0 (this process), stage fold, batch 0 of part 31: \
+    ///      the states of 2 keys have 102 bytes, and the budget is 100"
+    /// );
+    /// # Ok::<(), thalweg_cluster::Error>(())
+    /// ```
+    pub fn weigh<S, V: Fn(&S) -> usize + Send + Sync + 'env>(self, bytes: V) -> Keyed<'env, K, T, V> {
+        Keyed { chain: self.chain, key: self.key, weigh: Arc::new(bytes) }
+    }
+
+    /// Counts the states of a stage.
+    pub(super) fn tally<S>(&self, name: &'static str) -> Tally<K, S, W>
+    where
+        W: Weigh<S>,
+    {
+        Tally::new(self.chain.plan.budget.clone(), name, self.weigh.clone())
+    }
+}
+
+impl<'env, K, T, W> Keyed<'env, K, T, W>
 where
     K: Hash + Eq + Send + 'env,
     T: Serialize + DeserializeOwned + Send + 'static,
+    W: Send + Sync + 'env,
 {
-    /// Replaces each item by what a function makes of it and the state of its key; the results go on in process 0, in the
-    /// order of the items. `state` makes the state of a key that comes for the first time.
+    /// Replaces each item by what a function makes of it and the state of its key, in the order of the items. `state` makes the
+    /// state of a key that comes for the first time.
     ///
     /// ```
     /// use thalweg_cluster::Cluster;
@@ -52,8 +102,9 @@ where
     ///     .key_by(|name| name.clone())
     ///     .scan(|_| 0, |visits, name| {
     ///         *visits += 1;
-    ///         format!("{name} {visits}")
+    ///         (name, *visits)
     ///     })
+    ///     .par_map(|(name, visits)| format!("{name} {visits}"))   // where the key lives
     ///     .collect()
     ///     .run()?;
     /// assert_eq!(visits.unwrap(), ["ann 1", "bob 1", "ann 2"]);
@@ -63,43 +114,45 @@ where
         self,
         mut state: impl FnMut(&K) -> S + Send + 'env,
         mut f: impl FnMut(&mut S, T) -> R + Send + 'env,
-    ) -> Local<'env, R>
+    ) -> Chain<'env, R>
     where
+        W: Weigh<S>,
         S: Send + 'env,
-        R: Serialize + DeserializeOwned + Send + 'static,
+        R: Send + 'env,
     {
-        let key = self.key.clone();
+        let (key, mut tally) = (self.key.clone(), self.tally("scan"));
         let mut states: HashMap<K, S, Fixed> = HashMap::default();
-        let step = move |_, (numbers, items): Share<T>| -> Option<Share<R>> {
-            let results = items.into_iter().map(|item| {
+        let mut plan = self.distribute();
+        let range = plan.range();
+        let step = move |whole: Option<Whole>| -> Result<Made<R>, Cause> {
+            // Without parts no batch comes.
+            let Some(Whole { ticket, last, pieces }) = whole else {
+                return Ok(Made { results: Vec::new(), ends: true });
+            };
+            let Items { tags, items } = merge("scan", ticket, pieces)?;
+            let result = |item: T| {
                 let key = key(&item);
                 let state = match states.get_mut(&key) {
                     Some(state) => state,
                     None => {
                         let first = state(&key);
+                        tally.add(&first);
                         states.entry(key).or_insert(first)
                     }
                 };
-                f(state, item)
-            });
-            let results = results.collect();
-            Some((numbers, results))
+                tally.change(state, |state| f(state, item))
+            };
+            let items = items.into_iter().map(result).collect();
+            tally.check(ticket)?;
+            let at = At { ticket, last, more: false };
+            Ok(Made { results: vec![(at, Items { tags, items })], ends: ticket.next(last).part >= range.end })
         };
-        let plan = self.run_keyed("scan", step, || None);
-        Local::new(plan, Makers::All, |pieces| {
-            let mut items: Vec<(u32, R)> = Vec::new();
-            for piece in pieces {
-                let (numbers, results) = piece.body.into_items::<Share<R>>()?;
-                items.extend(numbers.into_iter().zip(results));
-            }
-            // Those of each process are sorted already.
-            items.sort_by_key(|(number, _)| *number);
-            Ok(items.into_iter().map(|(_, item)| item).collect())
-        })
+        let inbox = plan.keyed_station("scan");
+        Chain::new(plan, keyed("scan", inbox, range.is_empty(), step), None)
     }
 
-    /// One value for each key: starts with `init` and takes the items of the key in the order of the source. The keys go on
-    /// in process 0, in the order of their first items.
+    /// One value for each key: starts with `init` and takes the items of the key in the order of the source. The keys come in the
+    /// order of their first items, behind all items.
     ///
     /// The memory is that of all values, and twice that at the end.
     ///
@@ -110,7 +163,7 @@ where
     ///     .from_parts(2, |part| ["b", "a", "b"].map(|word| format!("{word}{part}")))
     ///     .key_by(|word| word.clone())
     ///     .fold(|| 0, |count, _| *count += 1)
-    ///     .map(|(word, count)| format!("{word}: {count}"))
+    ///     .par_map(|(word, count)| format!("{word}: {count}"))
     ///     .collect()
     ///     .run()?;
     /// assert_eq!(counts.unwrap(), ["b0: 2", "a0: 1", "b1: 2", "a1: 1"]);
@@ -120,139 +173,126 @@ where
         self,
         mut init: impl FnMut() -> A + Send + 'env,
         mut f: impl FnMut(&mut A, T) + Send + 'env,
-    ) -> Local<'env, (K, A)>
+    ) -> Chain<'env, (K, A)>
     where
-        K: Serialize + DeserializeOwned + 'static,
-        A: Serialize + DeserializeOwned + Send + 'static,
+        W: Weigh<A>,
+        A: Send + 'env,
     {
-        let key = self.key.clone();
-        let values = Arc::new(Mutex::new(Values::<K, A>::default()));
-        let at_end = values.clone();
-        let step = move |ticket: Ticket, (numbers, items): Share<T>| -> Option<Sorted<K, A>> {
-            let mut values = values.lock().unwrap_or_else(PoisonError::into_inner);
-            for (number, item) in numbers.into_iter().zip(items) {
-                let first = || ((ticket.part, ticket.batch, number), init());
-                f(&mut values.entry(key(&item)).or_insert_with(first).1, item);
+        let (key, mut tally) = (self.key.clone(), self.tally("fold"));
+        let mut values = Values::<K, A>::default();
+        let mut plan = self.distribute();
+        let (range, chunk) = (plan.range(), plan.cluster.settings.batch);
+        let inbox = plan.keyed_station("fold");
+        let out = plan.out.clone();
+        let end = plan.add_part();
+        let step = move |whole: Option<Whole>| -> Result<Made<(K, A)>, Cause> {
+            if let Some(Whole { ticket, last, pieces }) = whole {
+                let Items { tags, items } = merge("fold", ticket, pieces)?;
+                for (index, item) in items.into_iter().enumerate() {
+                    let first = tags.first(ticket, index);
+                    let value = values.entry(key(&item)).or_insert_with(|| {
+                        let value = init();
+                        tally.add(&value);
+                        (first, value)
+                    });
+                    tally.change(&mut value.1, |value| f(value, item));
+                }
+                tally.check(ticket)?;
+                let next = ticket.next(last);
+                out.push([], next);
+                if next.part < range.end {
+                    return Ok(Made { results: Vec::new(), ends: false });
+                }
             }
-            None
+            tally.clear();
+            Ok(Made { results: chunks(end, sorted(std::mem::take(&mut values)), chunk), ends: true })
         };
-        let end =
-            move || Some(sorted(std::mem::take(&mut *at_end.lock().unwrap_or_else(PoisonError::into_inner))));
-        gather(self.run_keyed("fold", step, end))
+        Chain::new(plan, keyed("fold", inbox, range.is_empty(), step), None)
     }
 
     /// Sends each item to the process of its key.
     fn distribute(self) -> Plan<'env> {
-        let Keyed { chain, key } = self;
-        let mut plan = chain.plan;
-        plan.shape.push_str(" | key_by");
-        let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
-        plan.run_stages("key_by", chain.batches, move |ticket, last, items| {
-            let shares = divide(items, processes, &*key);
-            let piece = |(to, share): (usize, Share<T>)| {
+        let Keyed { chain, key, .. } = self;
+        let (me, processes, place) =
+            (chain.plan.process() as u32, chain.plan.processes(), chain.plan.places());
+        chain.refuse_ties("key_by").send("key_by", true, move |at, items| {
+            let piece = |(to, share): (usize, Items<T>)| {
                 let to = to as u32;
-                Ok(Piece { ticket, last, from: me, to, body: Body::new(share, place(to))? })
+                Ok(at.piece(me, to, Body::new(share, place(to))?))
             };
-            shares.into_iter().enumerate().map(piece).collect()
-        });
-        plan
+            items.divide(processes, &*key).into_iter().enumerate().map(piece).collect()
+        })
     }
+}
 
-    /// Adds the stage that holds the states of this process's keys. `step` returns what goes to process 0 for each batch, and `end` what
-    /// goes there at the end: one of the two returns none at all.
-    fn run_keyed<R: Serialize + Send + 'static>(
-        self,
-        name: &'static str,
-        mut step: impl FnMut(Ticket, Share<T>) -> Option<R> + Send + 'env,
-        mut end: impl FnMut() -> Option<R> + Send + 'env,
-    ) -> Plan<'env> {
-        let mut plan = self.distribute();
-        plan.shape.push_str(&format!(" | {name}"));
-        let (me, place) = (plan.process() as u32, plan.places());
-        let (parts, watch) = (plan.parts, plan.watch.clone());
-        let expected = plan.all(0, Makers::One);
-        let inbox = plan.station(name, expected, true);
-        let out = plan.out.clone();
-        let piece = move |ticket, last, items: R| -> Result<Piece, Damaged> {
-            Ok(Piece { ticket, last, from: me, to: 0, body: Body::new(items, place(0))? })
-        };
-        let mut work = move |whole: Option<Whole>| -> Result<(), Damaged> {
-            let _call = watch.call();
-            if let Some(Whole { ticket, last, pieces }) = whole {
-                let mut made = Vec::new();
-                for share in pieces {
-                    if let Some(result) = step(ticket, share.body.into_items()?) {
-                        made.push(piece(ticket, last, result)?);
-                    }
-                }
-                let next = ticket.next(last);
-                out.push(made, next);
-                if next.part < parts {
-                    return Ok(());
-                }
-            }
-            if let Some(result) = end() {
-                let ticket = Ticket::first_of(parts);
-                out.push([piece(ticket, true, result)?], ticket.next(true));
-            }
-            out.close();
-            Ok(())
-        };
-        // Without parts no batch comes, and the stage begins at its end.
-        let only_end = (parts == 0).then_some(None);
-        let batches = only_end.into_iter().chain(arriving(inbox).map(Some));
-        let batches = plan.graph.source(batches).blocking().named("arrive");
-        let run = move |arrived: Option<Result<Whole, Missing>>| -> Result<(), Cause> {
-            let whole = arrived.transpose()?;
-            let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
-            let work = || work(whole).map_err(|damaged| failure(name, ticket, damaged).into());
-            Ok(guarded(name, ticket, work)?)
-        };
-        batches.try_map(run).named(name).discard();
-        plan
+impl Plan<'_> {
+    /// Adds the place where pieces arrive for a keyed stage.
+    fn keyed_station(&mut self, name: &'static str) -> Arc<Inbox> {
+        self.shape.push_str(&format!(" | {name}"));
+        let expected = self.all();
+        self.step = Step::Every;
+        self.station(name, expected, true)
     }
+}
+
+/// The items of a batch that arrived for a stage.
+pub(super) fn merge<T: DeserializeOwned + 'static>(
+    name: &str,
+    ticket: Ticket,
+    pieces: Vec<Piece>,
+) -> Result<Items<T>, Cause> {
+    Items::merge(pieces).map_err(|damaged| failure(name, ticket, damaged).into())
+}
+
+/// What a keyed stage makes of the batches that arrive, and the stages behind it. `step` gets the batches in order; `None` if
+/// `only_end`, where none arrives.
+pub(super) fn keyed<'env, R: Send + 'env>(
+    name: &'static str,
+    inbox: Arc<Inbox>,
+    only_end: bool,
+    mut step: impl FnMut(Option<Whole>) -> Result<Made<R>, Cause> + Send + 'env,
+) -> Batches<'env, R> {
+    Box::new(move |plan, onward| {
+        let watch = plan.watch.clone();
+        let mut work =
+            move |arrived: Option<Result<Whole, Missing>>| -> Result<Vec<Option<(At, Items<R>)>>, Cause> {
+                let whole = arrived.transpose()?;
+                let _call = watch.call();
+                let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
+                let Made { results, ends } = guarded(name, ticket, || step(whole))?;
+                Ok(results.into_iter().map(Some).chain(ends.then_some(None)).collect())
+            };
+        let arrived = only_end.then_some(None).into_iter().chain(arriving(inbox).map(Some));
+        let arrived = plan.graph.source(arrived).blocking().named("arrive");
+        let is_parallel = onward.is_parallel;
+        let run = onward.run(plan.watch.clone());
+        if is_parallel {
+            let batches = arrived.try_map(work).named(name).unbatch();
+            in_parallel(batches, run);
+        } else {
+            let all = move |arrived| work(arrived)?.into_iter().try_for_each(|batch| run(batch)?());
+            arrived.try_map(all).named(name).discard();
+        }
+    })
 }
 
 /// Values in the order of first items.
 pub(super) fn sorted<K, A>(values: Values<K, A>) -> Sorted<K, A> {
     let mut sorted: Sorted<K, A> =
         values.into_iter().map(|(key, (first, value))| (first, key, value)).collect();
-    sorted.sort_by_key(|(first, ..)| *first);
+    sorted.sort_unstable_by_key(|(first, ..)| *first);
     sorted
 }
 
-/// The values of all processes in process 0. They come behind all parts, as the only batch of one more.
-pub(super) fn gather<'env, K, A>(mut plan: Plan<'env>) -> Local<'env, (K, A)>
-where
-    K: Serialize + DeserializeOwned + Send + 'static,
-    A: Serialize + DeserializeOwned + Send + 'static,
-{
-    let first = plan.parts;
-    plan.parts += 1;
-    Local::from_part(plan, first, Makers::All, |pieces| {
-        let mut items: Sorted<K, A> = Vec::new();
-        for piece in pieces {
-            items.extend(piece.body.into_items::<Sorted<K, A>>()?);
-        }
-        items.sort_by_key(|(first, ..)| *first);
-        Ok(items.into_iter().map(|(_, key, value)| (key, value)).collect())
-    })
-}
-
-/// The process in which a key lives.
-pub(super) fn home<K: Hash>(key: &K, processes: usize) -> usize {
-    // The high bits: the low ones place the key in the table of its process.
-    let hash = foldhash::quality::FixedState::with_seed(0).hash_one(key);
-    ((u128::from(hash) * processes as u128) >> 64) as usize
-}
-
-/// Divides items among processes by their keys.
-fn divide<T, K: Hash>(items: Vec<T>, processes: usize, key: impl Fn(&T) -> K) -> Vec<Share<T>> {
-    let mut shares: Vec<Share<T>> = (0..processes).map(|_| (Vec::new(), Vec::new())).collect();
-    for (number, item) in items.into_iter().enumerate() {
-        let share = &mut shares[home(&key(&item), processes)];
-        share.0.push(number as u32);
-        share.1.push(item);
-    }
-    shares
+/// The values as the only batch of a part, in pieces of this number of items, so that stages run for several at a time.
+pub(super) fn chunks<K, A>(part: u32, sorted: Sorted<K, A>, size: usize) -> Vec<(At, Items<(K, A)>)> {
+    let count = sorted.len().div_ceil(size).max(1);
+    let mut sorted = sorted.into_iter();
+    let chunk = |number| {
+        let some = sorted.by_ref().take(size);
+        let (firsts, items) = some.map(|(first, key, value)| (first, (key, value))).unzip();
+        let at = At { ticket: Ticket::first_of(part), last: true, more: number + 1 < count };
+        (at, Items { tags: Tags::Firsts(firsts), items })
+    };
+    (0..count).map(chunk).collect()
 }

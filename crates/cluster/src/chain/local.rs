@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use thalweg::{Graph, Options, Output, Stream};
 
 use super::batch::Cause;
-use super::plan::{Makers, Plan, arriving, failure};
+use super::keyed::merge;
+use super::plan::{Plan, arriving};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::piece::{Damaged, Piece};
 use crate::watch::Watch;
 
 /// Items in process 0, in order. The other processes build the same and run nothing of it, so functions here are called in
@@ -44,24 +45,13 @@ impl Drop for Behind {
 }
 
 impl<'env, T: Send + 'env> Local<'env, T> {
-    /// The items that a function makes of the pieces of each batch.
-    pub(super) fn new(
-        plan: Plan<'env>,
-        makers: Makers,
-        items: impl Fn(Vec<Piece>) -> Result<Vec<T>, Damaged> + Send + 'env,
-    ) -> Local<'env, T> {
-        Local::from_part(plan, 0, makers, items)
-    }
-
-    /// As [`new`](Local::new), of the batches from this part on.
-    pub(super) fn from_part(
-        mut plan: Plan<'env>,
-        first: u32,
-        makers: Makers,
-        items: impl Fn(Vec<Piece>) -> Result<Vec<T>, Damaged> + Send + 'env,
-    ) -> Local<'env, T> {
+    /// All items that arrive in process 0.
+    pub(super) fn new(mut plan: Plan<'env>) -> Local<'env, T>
+    where
+        T: DeserializeOwned + 'static,
+    {
         let is_here = plan.process() == 0;
-        let expected = plan.all(first, makers);
+        let expected = plan.all();
         plan.engine = Engine::default();
         let inbox = plan.station("sink", expected, is_here);
         plan.sink = Some((inbox.clone(), plan.engine.clone()));
@@ -73,9 +63,9 @@ impl<'env, T: Send + 'env> Local<'env, T> {
             let arrived = arriving.next()?;
             behind.gets();
             let items = arrived.map_err(Cause::from).and_then(|whole| {
-                let items = items(whole.pieces).map_err(|damaged| failure("sink", whole.ticket, damaged))?;
+                let items = merge("sink", whole.ticket, whole.pieces)?;
                 out.push([], whole.ticket.next(whole.last));
-                Ok(items)
+                Ok(items.items)
             });
             Some(items)
         });

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Chain;
-use super::batch::{Batch, Cause, guarded};
+use super::batch::{Cause, Failure, Stage, guarded};
+use super::items::Items;
+use super::onward::At;
 use super::plan::{Plan, Step};
+use super::weigh::Weighing;
+use super::{Batches, Chain};
 use crate::cluster::Cluster;
 use crate::ticket::Ticket;
 use crate::watch::Watch;
@@ -58,42 +61,61 @@ impl Cluster {
             u32::try_from(parts).ok().filter(|parts| *parts <= u32::MAX - 3).expect("at most 2^32 - 4 parts");
         let processes = self.processes() as u32;
         let plan = Plan::new(self, parts, Step::Part(processes), format!("from_parts {parts}"));
-        let parts = (self.process() as u32..parts).step_by(self.processes());
-        let reader = Reader::new(self.settings.batch, &plan);
-        let batches = reader.read(parts, move |number| part(number as usize).into_iter());
-        Chain::new(plan, Box::new(batches))
+        let mine = (self.process() as u32..parts).step_by(self.processes());
+        let reader = Reader::new(&plan, |_| size_of::<T>());
+        let weighing = reader.weighing.clone();
+        let batches = reader.read(mine, move |number| part(number as usize).into_iter());
+        let batches: Batches<'env, T> = Box::new(move |plan, onward| {
+            plan.read(batches, onward.after(|| Stage::Fixed("source"), |read| Ok(Items::whole(read?))));
+        });
+        Chain::new(plan, batches, Some(weighing))
     }
 }
 
-/// Divides parts into batches.
-pub(super) struct Reader {
-    size: usize,
+/// Divides parts into batches. Where a batch ends follows from the items of its part alone.
+pub(super) struct Reader<'env, T> {
+    /// Maximum number of items of a batch.
+    items: usize,
+    /// Maximum number of bytes of a batch of several items.
+    bytes: usize,
+    pub weighing: Weighing<'env, T>,
+    /// The bytes of an item, where the user says nothing.
+    usual: fn(&T) -> usize,
     window: Arc<Window>,
     watch: Arc<Watch>,
 }
 
-impl Reader {
-    pub fn new(size: usize, plan: &Plan<'_>) -> Reader {
-        Reader { size, window: plan.flow.window.clone(), watch: plan.watch.clone() }
+/// A part that is not at its end.
+struct Open<T, I> {
+    items: I,
+    /// An item that had no room in the last batch, with its bytes.
+    held: Option<(T, usize)>,
+}
+
+impl<'env, T: Send + 'env> Reader<'env, T> {
+    pub fn new(plan: &Plan<'_>, usual: fn(&T) -> usize) -> Reader<'env, T> {
+        let settings = &plan.cluster.settings;
+        let (items, bytes) = (settings.batch, settings.batch_bytes);
+        let (window, watch) = (plan.flow.window.clone(), plan.watch.clone());
+        Reader { items, bytes, weighing: Weighing::new(), usual, window, watch }
     }
 
     /// The batches of parts, each as soon as there is room for it. Ends early if the run does. `open` makes the items of a
     /// part when there is room for its first batch.
-    pub fn read<'env, I, T, E>(
+    pub fn read<I, E>(
         self,
         mut parts: impl Iterator<Item = u32>,
         mut open: impl FnMut(u32) -> I,
-    ) -> impl Iterator<Item = Batch<'env, T>>
+    ) -> impl Iterator<Item = (At, Result<Vec<T>, Failure>)>
     where
         I: Iterator<Item = Result<T, E>>,
-        T: Send + 'env,
         E: Into<Cause>,
     {
         // Where the part goes on that is not at its end.
-        let mut at: Option<(Ticket, I)> = None;
+        let mut at: Option<(Ticket, Open<T, I>)> = None;
         std::iter::from_fn(move || {
-            let (ticket, items) = match at.take() {
-                Some((ticket, items)) => (ticket, Some(items)),
+            let (ticket, part) = match at.take() {
+                Some((ticket, part)) => (ticket, Some(part)),
                 None => (Ticket::first_of(parts.next()?), None),
             };
             if !self.window.enter(ticket) {
@@ -104,17 +126,72 @@ impl Reader {
                 if ticket.batch == u32::MAX {
                     return Err("a part has no more than 2^32 - 1 batches".into());
                 }
-                let mut items = items.unwrap_or_else(|| open(ticket.part));
-                // The iterator decides whether this batch is the last: none is held back until another item comes.
-                let read: Result<Vec<T>, E> = items.by_ref().take(self.size).collect();
-                let read = read.map_err(Into::into)?;
-                if read.len() == self.size {
-                    at = Some((ticket.next(false), items));
+                let mut part = part.unwrap_or_else(|| Open { items: open(ticket.part), held: None });
+                let (batch, ends) = self.batch(&mut part)?;
+                if !ends {
+                    at = Some((ticket.next(false), part));
                 }
-                Ok(read)
+                Ok(batch)
             });
-            let last = at.is_none();
-            Some(Batch::new(ticket, last, move || Ok(read?)))
+            Some((At { ticket, last: at.is_none(), more: false }, read))
         })
+    }
+
+    /// The next batch of a part, and whether the part has ended. A batch that is full is not the last, since no item is
+    /// awaited to find out.
+    fn batch<I, E: Into<Cause>>(&self, part: &mut Open<T, I>) -> Result<(Vec<T>, bool), Cause>
+    where
+        I: Iterator<Item = Result<T, E>>,
+    {
+        let weigh = self.weighing.or(&self.usual);
+        let (mut batch, mut bytes) = (Vec::new(), 0usize);
+        while batch.len() < self.items && (bytes < self.bytes || batch.is_empty()) {
+            let (item, more) = match part.held.take() {
+                Some(held) => held,
+                None => {
+                    let Some(item) = part.items.next() else { return Ok((batch, true)) };
+                    let item = item.map_err(Into::into)?;
+                    let more = weigh(&item);
+                    (item, more)
+                }
+            };
+            let all = bytes.saturating_add(more);
+            if all > self.bytes && !batch.is_empty() {
+                part.held = Some((item, more));
+                break;
+            }
+            batch.push(item);
+            bytes = all;
+        }
+        Ok((batch, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The batches of items with these bytes, by the first item of each.
+    fn batches(items: usize, bytes: usize, of: &[usize]) -> Vec<Vec<usize>> {
+        let cluster = Cluster::alone().batch(items).batch_bytes(bytes);
+        let plan = Plan::new(&cluster, 1, Step::Part(1), String::new());
+        let reader = Reader::new(&plan, |n: &usize| *n);
+        let open = |_| of.iter().map(|n| Ok::<_, std::convert::Infallible>(*n));
+        let read: Vec<_> = reader.read(0..1, open).collect();
+        assert!(read.iter().enumerate().all(|(n, (at, _))| at.last == (n + 1 == read.len())));
+        read.into_iter().map(|(_, batch)| batch.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_batch_ends_by_items_or_bytes() {
+        assert_eq!(batches(3, 10, &[1, 1, 1, 1]), [vec![1, 1, 1], vec![1]]);
+        assert_eq!(batches(3, 10, &[4, 4, 4]), [vec![4, 4], vec![4]]);
+        assert_eq!(batches(3, 10, &[5, 5, 1]), [vec![5, 5], vec![1]]);
+        // A large item is a batch by itself, also one without bytes behind it.
+        assert_eq!(batches(9, 10, &[1, 99, 0, 2]), [vec![1], vec![99], vec![0, 2]]);
+        // The end of a full batch is not known to be that of the part.
+        assert_eq!(batches(2, 10, &[1, 1]), [vec![1, 1], vec![]]);
+        assert_eq!(batches(2, 10, &[10]), [vec![10], vec![]]);
+        assert_eq!(batches(2, 0, &[0, 7]), [vec![0], vec![7], vec![]]);
     }
 }

@@ -1,16 +1,20 @@
 //! What a run of a chain needs, beside the types of its items.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use thalweg::Graph;
+use thalweg::{Graph, Stream};
 
-use super::Batches;
-use super::batch::{Cause, Failure, guarded};
+use super::batch::{Cause, Failure, Stage};
+use super::budget::Budget;
+use super::items::Items;
+use super::onward::{At, Onward, Ordered};
 use crate::cluster::Cluster;
 use crate::dataflow::{Flow, Station};
 use crate::ending::Ending;
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::inbox::{Inbox, NoBatch};
 use crate::order::{Expected, Whole};
 use crate::outbox::Outbox;
@@ -18,15 +22,6 @@ use crate::piece::{Damaged, Piece, Place};
 use crate::ticket::Ticket;
 use crate::watch::Watch;
 use crate::window::Window;
-
-/// How many processes make the pieces of a batch.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Makers {
-    /// The one that ran its stages.
-    One,
-    /// Each.
-    All,
-}
 
 /// The graph and the dataflow of this process, as far as they are built.
 pub(super) struct Plan<'env> {
@@ -44,12 +39,19 @@ pub(super) struct Plan<'env> {
     pub watch: Arc<Watch>,
     /// Where the next stage sends its pieces.
     pub out: Arc<Outbox>,
+    /// The first part that the next stage gets.
+    first: u32,
     /// The number of parts.
-    pub parts: u32,
+    parts: u32,
     /// How the process goes from part to part.
     pub step: Step,
     /// The operators, which all processes must have alike.
     pub shape: String,
+    pub budget: Option<Arc<Budget>>,
+    /// A keyed stage is followed by `par_flat_map`: several items have one place in the order of their batch.
+    pub has_ties: bool,
+    /// Why the chain cannot run.
+    pub refused: Option<Error>,
 }
 
 /// Which tickets come next in a process.
@@ -59,6 +61,8 @@ pub(super) enum Step {
     Part(u32),
     /// It has each batch of this number behind the last, of a single part.
     Batch(u32),
+    /// It has a share of every batch.
+    Every,
 }
 
 impl<'env> Plan<'env> {
@@ -67,7 +71,7 @@ impl<'env> Plan<'env> {
         let processes = cluster.processes();
         let room = match (settings.window, step) {
             (Some(window), Step::Part(_)) => window / processes,
-            (Some(window), Step::Batch(_)) => window,
+            (Some(window), Step::Batch(_) | Step::Every) => window,
             (None, step) => {
                 let threads = thalweg::embed::machine::threads();
                 let one = (4 * threads).max(32);
@@ -76,7 +80,7 @@ impl<'env> Plan<'env> {
         };
         let first = match step {
             Step::Part(_) => Ticket::first_of(parts.min(cluster.process() as u32)),
-            Step::Batch(_) => Ticket::first_of(0),
+            Step::Batch(_) | Step::Every => Ticket::first_of(0),
         };
         // A window that shrinks has room for an epoch.
         let least = settings.budget.map(|_| 1);
@@ -85,7 +89,14 @@ impl<'env> Plan<'env> {
         let epoch = least.or(settings.epoch).unwrap_or_else(usual);
         let (source, engine) = (Arc::new(Outbox::new(first)), Engine::default());
         let window = Arc::new(Window::new(room, epoch, engine.clone()));
-        let shape = format!("{shape} in epochs of {}", window.epoch());
+        let shape = format!(
+            "{shape} in epochs of {}, batches of {} items or {} bytes",
+            window.epoch(),
+            settings.batch,
+            settings.batch_bytes
+        );
+        let readers = if matches!(step, Step::Part(_)) { processes } else { 1 };
+        let budget = settings.budget.map(|bytes| Arc::new(Budget::new(bytes, readers, window.clone())));
         Plan {
             cluster: cluster.clone(),
             graph: Graph::new(),
@@ -96,9 +107,13 @@ impl<'env> Plan<'env> {
             ending: Arc::default(),
             watch: Arc::default(),
             out: source,
+            first: 0,
             parts,
             step,
             shape,
+            budget,
+            has_ties: false,
+            refused: None,
         }
     }
 
@@ -128,10 +143,31 @@ impl<'env> Plan<'env> {
         inbox
     }
 
-    /// All tickets of the parts from this one on.
-    pub fn all(&self, first: u32, makers: Makers) -> Expected {
-        let pieces = if makers == Makers::All { self.processes() } else { 1 };
-        Expected::All { first, parts: self.parts, pieces }
+    /// The parts that the next stage gets.
+    pub fn range(&self) -> Range<u32> {
+        self.first..self.parts
+    }
+
+    /// All tickets that the next stage gets.
+    pub fn all(&self) -> Expected {
+        // Of a batch, the process that ran its stages makes the pieces, and each one where keys live.
+        let pieces = if matches!(self.step, Step::Every) { self.processes() } else { 1 };
+        Expected::All { first: self.first, parts: self.parts, pieces }
+    }
+
+    /// Adds a part behind all others, which is all that the next stage gets. Returns its number.
+    pub fn add_part(&mut self) -> u32 {
+        self.first = self.parts;
+        match self.parts.checked_add(1).filter(|parts| *parts < u32::MAX) {
+            Some(parts) => self.parts = parts,
+            None => self.refuse("there are more than 2^32 parts", "read fewer parts, of more items each"),
+        }
+        self.first
+    }
+
+    /// Lets the run fail before it begins, in all processes.
+    pub fn refuse(&mut self, why: impl Into<String>, help: &str) {
+        self.refused.get_or_insert_with(|| Error::new(why).with_help(help));
     }
 
     /// The ticket that this process has behind one of its own.
@@ -141,58 +177,77 @@ impl<'env> Plan<'env> {
             Step::Part(count) if last => Ticket::first_of(ticket.part.saturating_add(count)),
             Step::Part(_) => ticket.next(false),
             Step::Batch(count) => Ticket { batch: ticket.batch.saturating_add(count), ..ticket },
+            Step::Every => ticket.next(last),
         }
     }
 
-    /// Makes the window smaller when a batch is larger than those before, if there is a budget.
-    fn shrink(&self) -> impl Fn(&[Piece]) + Send + Sync + use<> {
-        let readers = if matches!(self.step, Step::Part(_)) { self.processes() } else { 1 };
-        let budget = self.cluster.settings.budget.map(|bytes| bytes / readers);
-        let window = self.flow.window.clone();
+    /// Counts the bytes of a batch, if there is a budget.
+    pub fn count(&self) -> impl Fn(&[Piece]) + Send + Sync + use<> {
+        // A process that has a share of every batch takes the shares of the others for as large.
+        let shares = if matches!(self.step, Step::Every) { self.processes() } else { 1 };
+        let budget = self.budget.clone();
         move |pieces| {
-            if let Some(budget) = budget {
+            if let Some(budget) = &budget {
                 let bytes: usize = pieces.iter().map(|piece| piece.body.bytes()).sum();
-                window.shrink(budget / bytes.max(1));
+                budget.batch(bytes.saturating_mul(shares));
             }
         }
     }
 
-    /// Runs the stages of batches, in parallel, and sends the pieces that a function makes of the items, in order. `name`: of
-    /// the operator whose function that is.
-    pub fn run_stages<T: Send + 'env>(
-        &mut self,
+    /// Sends the pieces that a function makes of the items, in order. `name`: of the operator whose function that is.
+    pub fn send<T>(
+        &self,
         name: &'static str,
-        batches: Batches<'env, T>,
-        pieces: impl Fn(Ticket, bool, Vec<T>) -> Result<Vec<Piece>, Damaged> + Send + Sync + 'env,
-    ) {
-        let (out, parts) = (self.out.clone(), self.parts);
-        let next = self.next();
-        let (watch, shrink) = (self.watch.clone(), self.shrink());
-        let run = move |batch: super::Batch<'env, T>| -> Result<_, Cause> {
-            let (ticket, last) = (batch.ticket, batch.last);
-            let _call = watch.call();
-            let items = batch.run()?;
-            let pieces = guarded(name, ticket, || {
-                pieces(ticket, last, items).map_err(|damaged| failure(name, ticket, damaged).into())
-            })?;
-            shrink(&pieces);
-            Ok((ticket, last, pieces))
-        };
-        self.graph.source(batches).blocking().named("source").try_par_map(run).named("stages").for_each(
-            move |(ticket, last, pieces)| {
-                let next = next(ticket, last);
+        is_parallel: bool,
+        pieces: impl Fn(At, Items<T>) -> Result<Vec<Piece>, Damaged> + Send + Sync + 'env,
+    ) -> Onward<'env, Items<T>> {
+        let (out, parts, next, count) = (self.out.clone(), self.parts, self.next(), self.count());
+        let each = move |stage: &mut Stage, at: At, items| -> Result<Ordered<'env>, Cause> {
+            *stage = Stage::Fixed(name);
+            let pieces = pieces(at, items).map_err(|damaged| failure(name, at.ticket, damaged))?;
+            count(&pieces);
+            let out = out.clone();
+            Ok(Box::new(move || {
+                let next = if at.more { at.ticket } else { next(at.ticket, at.last) };
                 out.push(pieces, next);
                 if next.part >= parts {
                     out.close();
                 }
-            },
-        );
+                Ok(())
+            }))
+        };
+        Onward { each: Arc::new(each), end: None, is_parallel }
     }
+
+    /// Reads batches, and runs stages for several at a time.
+    pub fn read<P: Send + 'env>(
+        &mut self,
+        batches: impl Iterator<Item = (At, P)> + Send + 'env,
+        onward: Onward<'env, P>,
+    ) {
+        let end = onward.end.is_some().then_some(None);
+        let batches = self.graph.source(batches.map(Some).chain(end)).blocking().named("source");
+        in_parallel(batches, onward.run(self.watch.clone()));
+    }
+}
+
+/// Runs stages for several batches at a time, and what they leave in order.
+pub(super) fn in_parallel<'env, P: Send + 'env>(
+    batches: Stream<'env, P>,
+    run: impl Fn(P) -> Result<Ordered<'env>, Cause> + Send + Sync + 'env,
+) {
+    batches.try_par_map(run).named("stages").try_map(|ordered| ordered()).discard();
 }
 
 /// What is wrong with a piece, as an error of a stage.
 pub(super) fn failure(stage: &str, ticket: Ticket, damaged: Damaged) -> Failure {
-    Failure { stage: stage.to_owned(), ticket, text: format!("a piece {}", damaged.0), cause: None }
+    Failure {
+        stage: stage.to_owned(),
+        ticket,
+        text: format!("a piece {}", damaged.0),
+        help: None,
+        cause: None,
+    }
 }
 
 /// The batches that arrive in an inbox, until all have or the run ends early.

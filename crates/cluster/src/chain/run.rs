@@ -7,6 +7,7 @@ use thalweg::{Error as EngineError, Handle, Options, Output, Prepared};
 
 use super::AnyShared;
 use super::batch::Failure;
+use super::budget;
 use super::plan::Plan;
 use crate::cluster::Cluster;
 use crate::dataflow::{self, Flow};
@@ -22,7 +23,10 @@ pub(super) fn run<'env, R>(
     output: Output<'env, R>,
     options: &Options,
 ) -> Result<Option<R>, Error> {
-    let Plan { cluster, graph, flow, stages, sink, ending, watch, shape, .. } = plan;
+    let Plan { cluster, graph, flow, stages, sink, ending, watch, shape, budget, refused, .. } = plan;
+    if let Some(error) = refused {
+        return Err(error);
+    }
     let me = cluster.process();
     let explain = |error| explain(&cluster, error);
     let stage_run = graph.prepare(options).map_err(explain)?;
@@ -32,9 +36,15 @@ pub(super) fn run<'env, R>(
     let pulse = own_pulse(&flow, watch.clone(), behind_sink);
     let (mesh, wires) = meet(&cluster, &shape, pulse, &ending)?;
 
-    let shared = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let failed = |text| Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me]));
+    let shared = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).waiting.clone();
     if let Err(text) = share(&shared, me, mesh.as_deref(), &watch) {
-        ending.fail(Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me])));
+        ending.fail(failed(text));
+    } else if let Some(budget) = budget {
+        let bytes = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        if let Err(text) = budget.share(bytes) {
+            ending.fail(failed(text).with_help(budget::HELP));
+        }
     }
     stop_waiting(&flow, &ending);
     stop_engine(stage_run.handle(), &stages, &ending);
@@ -76,7 +86,7 @@ pub(super) fn run<'env, R>(
         None => {
             // All processes have them.
             let sent = |slot: &Arc<dyn AnyShared>| shared.iter().any(|it| Arc::ptr_eq(it, slot));
-            cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).retain(|slot| !sent(slot));
+            cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).waiting.retain(|slot| !sent(slot));
             Ok(value)
         }
     }
@@ -164,10 +174,13 @@ fn own_pulse(flow: &Flow, watch: Arc<Watch>, behind_sink: Engine) -> OwnPulse {
 fn explain(cluster: &Cluster, error: EngineError) -> Error {
     let me = cluster.process();
     let of = format!("process {me} ({})", cluster.addresses()[me]);
-    let help = error.help();
+    let mut help = error.help();
     let (text, cause) = match error {
         EngineError::Node { node, cause } => match cause.downcast::<Failure>() {
-            Ok(failure) => (failure.to_string(), failure.cause),
+            Ok(failure) => {
+                help = failure.help.map(str::to_owned).or(help);
+                (failure.to_string(), failure.cause)
+            }
             Err(cause) => (format!("stage {node}: failed: {cause}"), Some(cause)),
         },
         EngineError::Panic { node, message } => (format!("stage {node}: panicked: {message}"), None),

@@ -3,13 +3,14 @@
 use std::any::type_name;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::batch::message;
 use crate::cluster::Cluster;
+use crate::piece::encoded_len;
 
 /// A value that process 0 makes and all processes read: see [`Cluster::shared`].
 pub struct Shared<T>(Arc<OnceLock<T>>);
@@ -47,10 +48,42 @@ impl Cluster {
     where
         T: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        let value = Arc::new(OnceLock::new());
+        let value: Arc<OnceLock<T>> = Arc::default();
         let slot = Slot { value: value.clone(), make: Mutex::new(Some(Box::new(make))) };
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(slot));
+        let held: Weak<OnceLock<T>> = Arc::downgrade(&value);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.waiting.push(Arc::new(slot));
+        shared.held.push(held);
         Shared(value)
+    }
+}
+
+/// The shared values of a cluster and its clones.
+#[derive(Default)]
+pub(crate) struct SharedValues {
+    /// Those that no run has sent.
+    pub waiting: Vec<Arc<dyn AnyShared>>,
+    /// All, as long as a chain or the program has them.
+    held: Vec<Weak<dyn Held>>,
+}
+
+impl SharedValues {
+    /// The bytes of the values that exist, by their encoding.
+    pub fn bytes(&mut self) -> usize {
+        self.held.retain(|value| value.strong_count() > 0);
+        self.held.iter().filter_map(Weak::upgrade).map(|value| value.bytes()).sum()
+    }
+}
+
+/// A value of any type that may exist.
+trait Held: Send + Sync {
+    /// The bytes of its encoding; 0 without a value.
+    fn bytes(&self) -> usize;
+}
+
+impl<T: Serialize + Send + Sync> Held for OnceLock<T> {
+    fn bytes(&self) -> usize {
+        self.get().map_or(0, |value| encoded_len(value).unwrap_or(0))
     }
 }
 

@@ -3,13 +3,16 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Chain;
-use super::batch::{Batch, Cause};
+use super::batch::{Cause, Failure, Stage};
+use super::items::Items;
+use super::keyed::merge;
+use super::onward::At;
 use super::parts::Reader;
-use super::plan::{Plan, Step, arriving, failure};
+use super::plan::{Missing, Plan, Step, arriving, failure};
+use super::{Batches, Chain};
 use crate::cluster::Cluster;
-use crate::order::Expected;
-use crate::piece::{Body, Piece};
+use crate::order::{Expected, Whole};
+use crate::piece::{Body, Piece, encoded_len};
 use crate::ticket::Ticket;
 
 impl Cluster {
@@ -36,41 +39,43 @@ impl Cluster {
         T: Serialize + DeserializeOwned + Send + 'static,
         E: Into<Cause> + 'env,
     {
-        let processes = self.processes() as u32;
-        let me = self.process() as u32;
+        let (processes, me) = (self.processes() as u32, self.process() as u32);
         let mut plan = Plan::new(self, 1, Step::Batch(processes), "from_iter".to_owned());
-        let (reader, place) = (plan.out.clone(), plan.places());
-        let of = Reader::new(self.settings.batch, &plan);
+        let (out, place, count) = (plan.out.clone(), plan.places(), plan.count());
+        // An item that cannot be encoded is found when its batch is.
+        let reader = Reader::new(&plan, |item: &T| encoded_len(item).unwrap_or(0));
+        let weighing = reader.weighing.clone();
         if me == 0 {
-            let send = move |batch: Batch<'env, T>| -> Result<(), Cause> {
-                let (ticket, last) = (batch.ticket, batch.last);
-                let to = ticket.batch % processes;
-                let body = Body::new(batch.run()?, place(to))
-                    .map_err(|damaged| failure("source", ticket, damaged))?;
-                reader.push([Piece { ticket, last, from: 0, to, body }], ticket.next(last));
-                if last {
-                    reader.close();
+            let send = move |(at, read): (At, Result<Vec<T>, Failure>)| -> Result<(), Cause> {
+                let to = at.ticket.batch % processes;
+                let body = Body::new(Items::whole(read?), place(to))
+                    .map_err(|damaged| failure("source", at.ticket, damaged))?;
+                let piece = [at.piece(0, to, body)];
+                count(&piece);
+                out.push(piece, at.ticket.next(at.last));
+                if at.last {
+                    out.close();
                 }
                 Ok(())
             };
             let mut items = Some(items.into_iter());
             let open = move |_| items.take().into_iter().flatten();
-            plan.graph.source(of.read(0..1, open)).blocking().named("read").try_map(send).discard();
+            plan.graph.source(reader.read(0..1, open)).blocking().named("read").try_map(send).discard();
         } else {
-            reader.close();
+            out.close();
         }
         let inbox = plan.station("source", Expected::Every { stride: processes, first: me }, true);
-        let batches = arriving(inbox).map(move |arrived| match arrived {
-            Ok(whole) => Batch::new(whole.ticket, whole.last, move || {
-                let mut items = Vec::new();
-                for piece in whole.pieces {
-                    let more = piece.body.into_items::<Vec<T>>();
-                    items.extend(more.map_err(|damaged| failure("source", whole.ticket, damaged))?);
-                }
-                Ok(items)
-            }),
-            Err(missing) => Batch::new(Ticket::first_of(0), true, move || Err(missing.into())),
+        let batches = arriving(inbox).map(|arrived| match arrived {
+            Ok(Whole { ticket, last, pieces }) => (At { ticket, last, more: false }, Ok((ticket, pieces))),
+            Err(missing) => (At { ticket: Ticket::first_of(0), last: true, more: false }, Err(missing)),
         });
-        Chain::new(plan, Box::new(batches))
+        let decode = |arrived: Result<(Ticket, Vec<Piece>), Missing>| -> Result<Items<T>, Cause> {
+            let (ticket, pieces) = arrived?;
+            merge("source", ticket, pieces)
+        };
+        let batches: Batches<'env, T> = Box::new(move |plan, onward| {
+            plan.read(batches, onward.after(|| Stage::Fixed("source"), decode));
+        });
+        Chain::new(plan, batches, Some(weighing))
     }
 }
