@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::chain::SharedValues;
 use crate::error::Error;
 use crate::mesh::{Identity, key_of};
+use crate::report::Report;
 
 /// The processes that a chain runs on, and which of them this is.
 ///
@@ -25,6 +26,8 @@ pub struct Cluster {
     process: usize,
     pub(crate) settings: Settings,
     pub(crate) shared: Arc<Mutex<SharedValues>>,
+    /// Of the last run.
+    pub(crate) report: Arc<Mutex<Option<Report>>>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -52,6 +55,8 @@ pub(crate) struct Settings {
     /// Bytes that a process holds.
     pub budget: Option<usize>,
     pub listener: Option<Arc<TcpListener>>,
+    /// Process 0 writes the report of each run to the standard error.
+    pub prints_report: bool,
     secret: Vec<u8>,
     job: String,
 }
@@ -68,6 +73,7 @@ impl Default for Settings {
             stall: Duration::from_secs(10),
             budget: None,
             listener: None,
+            prints_report: false,
             secret: Vec::new(),
             job: String::new(),
         }
@@ -108,7 +114,13 @@ impl Cluster {
     }
 
     fn with(addresses: Vec<String>, process: usize) -> Cluster {
-        Cluster { addresses, process, settings: Settings::default(), shared: Arc::default() }
+        Cluster {
+            addresses,
+            process,
+            settings: Settings::default(),
+            shared: Arc::default(),
+            report: Arc::default(),
+        }
     }
 
     /// The number of this process. Process 0 runs the stages that are not distributed, and has the result.
@@ -205,6 +217,11 @@ impl Cluster {
     /// together with the program and the stages of the chain.
     pub fn job(mut self, text: impl Into<String>) -> Cluster {
         self.settings.job = text.into();
+        self
+    }
+
+    pub(crate) fn printing_report(mut self, prints: bool) -> Cluster {
+        self.settings.prints_report = prints;
         self
     }
 

@@ -41,6 +41,7 @@ use crate::inbox::Inbox;
 use crate::mesh::{Mesh, Wire};
 use crate::outbox::{Outbox, Position};
 use crate::piece::{Body, Piece};
+use crate::report::Counters;
 use crate::ticket::Ticket;
 use crate::window::Window;
 
@@ -79,7 +80,8 @@ pub(crate) fn start(
     let work = move |worker: &mut Worker| {
         let _leaving = Leaving(mesh.clone());
         if let Some(flow) = flow.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            run(flow, worker, &ending);
+            let counters = mesh.as_ref().map(|mesh| mesh.counters().clone());
+            run(flow, worker, &ending, counters);
         }
     };
     execute_from(vec![builder], threads, WorkerConfig::default(), work).map(Running).map_err(cannot)
@@ -119,18 +121,19 @@ fn allocator(
     Ok((AllocatorBuilder::Tcp(builder), Box::new(threads)))
 }
 
-fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>) {
+fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>, counters: Option<Arc<Counters>>) {
     let me = thread::current();
     ending.on_stop(move |_| me.unpark());
     let Flow { source: from, stations, window } = flow;
     let epoch = window.epoch();
     let probe = worker.dataflow::<u64, _, _>(|scope| {
         let mut stream = source::<_, Builder, _, _>(scope, "source", |capability, info| {
-            let mut sender = Sender::new(scope.worker(), &info, from, Some(capability), epoch);
+            let counters = counters.clone();
+            let mut sender = Sender::new(scope.worker(), &info, from, Some(capability), epoch, counters);
             move |output| sender.send(|capability, piece| output.session_with_builder(capability).give(piece))
         });
         for station in stations {
-            stream = exchange(stream, scope.worker(), station, epoch);
+            stream = exchange(stream, scope.worker(), station, epoch, counters.clone());
         }
         stream.probe().0
     });
@@ -150,11 +153,13 @@ fn exchange<'scope>(
     worker: &Worker,
     station: Station,
     epoch: u32,
+    counters: Option<Arc<Counters>>,
 ) -> Stream<'scope, u64, Pieces> {
     let by_process = ExchangeCore::<Builder, _>::new_core(|piece: &Piece| u64::from(piece.to));
     stream.unary_frontier::<Builder, _, _, _>(by_process, "station", move |capability, info| {
         let Station { inbox, outbox } = station;
-        let mut sender = Sender::new(worker, &info, outbox, inbox.is_some().then_some(capability), epoch);
+        let capability = inbox.is_some().then_some(capability);
+        let mut sender = Sender::new(worker, &info, outbox, capability, epoch, counters);
         move |(input, frontier), output| {
             input.for_each(|_, pieces| {
                 for piece in pieces.drain() {
@@ -177,6 +182,7 @@ struct Sender {
     /// For the time of the first ticket of which pieces may still come.
     capability: Option<Capability<u64>>,
     epoch: u32,
+    counters: Option<Arc<Counters>>,
 }
 
 impl Sender {
@@ -186,11 +192,12 @@ impl Sender {
         outbox: Arc<Outbox>,
         capability: Option<Capability<u64>>,
         epoch: u32,
+        counters: Option<Arc<Counters>>,
     ) -> Sender {
         let activator = worker.sync_activator_for(info.address.to_vec());
         // It fails where the dataflow has ended, which needs no pieces.
         outbox.wake_by(move || _ = activator.activate());
-        Sender { outbox, capability, epoch }
+        Sender { outbox, capability, epoch, counters }
     }
 
     fn send(&mut self, mut send: impl FnMut(&Capability<u64>, Piece)) {
@@ -199,6 +206,9 @@ impl Sender {
             let time = piece.ticket.time(self.epoch);
             if time > *capability.time() {
                 capability.downgrade(&time);
+            }
+            if let Some(counters) = &self.counters {
+                counters.send(piece.to, piece.more);
             }
             send(capability, piece);
         });

@@ -24,6 +24,9 @@ use crate::error::Error;
 /// The variable by which a launcher tells a process what it is.
 const VARIABLE: &str = "THALWEG_LAUNCH";
 
+/// The variable by which a user asks for a report.
+const REPORT: &str = "THALWEG_REPORT";
+
 /// How long the others may go on when one process has failed: they end by themselves much sooner.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -176,6 +179,12 @@ impl Cluster {
     /// # Errors
     /// Another process of the launch has ended before all had called this function, or the launcher has.
     pub fn from_env() -> Result<Cluster, Error> {
+        let cluster = Cluster::launched()?;
+        let prints_report = std::env::var_os(REPORT).is_some_and(|text| text != "0");
+        Ok(cluster.printing_report(prints_report))
+    }
+
+    fn launched() -> Result<Cluster, Error> {
         let Ok(text) = std::env::var(VARIABLE) else { return Ok(Cluster::alone()) };
         let seat = Seat::read(&text)
             .ok_or_else(|| Error::new(format!("{VARIABLE}: not what a launcher sets: {text}")))?;

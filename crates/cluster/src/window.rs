@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::engine::{self, Engine};
 use crate::ticket::Ticket;
@@ -30,6 +31,8 @@ struct State {
     /// The times of the batches that are under way, by the last `passed` that was looked at.
     under_way: VecDeque<u64>,
     waits: Option<Ticket>,
+    /// The time for which the source has waited.
+    waited: Duration,
     stopped: bool,
 }
 
@@ -38,7 +41,14 @@ impl Window {
     pub fn new(room: usize, epoch: u32, engine: Engine) -> Window {
         let room = room.max(1);
         let epoch = epoch.clamp(1, u32::try_from(room).unwrap_or(u32::MAX));
-        let state = State { room, passed: Some(0), under_way: VecDeque::new(), waits: None, stopped: false };
+        let state = State {
+            room,
+            passed: Some(0),
+            under_way: VecDeque::new(),
+            waits: None,
+            waited: Duration::ZERO,
+            stopped: false,
+        };
         Window { epoch, engine, state: Mutex::new(state), moved: Condvar::new() }
     }
 
@@ -63,7 +73,9 @@ impl Window {
                 return true;
             }
             state.waits = Some(ticket);
+            let since = Instant::now();
             state = self.moved.wait_timeout(state, engine::LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state.waited += since.elapsed();
             state.waits = None;
         }
     }
@@ -102,6 +114,11 @@ impl Window {
         self.lock().waits
     }
 
+    /// The time for which the source has waited.
+    pub fn waited(&self) -> Duration {
+        self.lock().waited
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +129,6 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::thread;
-    use std::time::Duration;
 
     #[test]
     fn a_batch_waits_until_the_sink_has_taken_those_before() {
@@ -129,6 +145,7 @@ mod tests {
         window.pass(Some(at(1).time(1)));
         assert!(third.join().unwrap());
         assert_eq!(window.waits(), None);
+        assert!(window.waited() > Duration::ZERO);
     }
 
     #[test]

@@ -149,3 +149,28 @@ fn stages_behind_keyed_stages_run_in_all_processes() {
     places.dedup();
     assert_eq!(places, [0, 1, 2]);
 }
+
+#[test]
+fn a_report_has_bytes_batches_and_waits_by_link() {
+    let reports: Vec<_> = run(clusters(3), |cluster| {
+        // A window of one batch for each process, and a slow sink: sources wait.
+        let cluster = cluster.window(3);
+        let chain = cluster.from_parts(30, |part| [vec![part as u8; 10_000]]);
+        chain.map(|_| std::thread::sleep(Duration::from_millis(2))).for_each(drop).run()?;
+        Ok(cluster.report())
+    })
+    .into_iter()
+    .map(Result::unwrap)
+    .collect();
+    assert!(reports[1].is_none() && reports[2].is_none(), "process 0 alone has it");
+    let report = reports[0].as_ref().unwrap();
+    let links: Vec<_> = report.links().iter().map(|link| (link.from, link.to, link.batches)).collect();
+    assert_eq!(links, [(0, 1, 0), (0, 2, 0), (1, 0, 10), (1, 2, 0), (2, 0, 10), (2, 1, 0)]);
+    for link in report.links() {
+        let least = if link.to == 0 { 100_000 } else { 1 };
+        // Besides the batches, some messages about progress of about 200 bytes.
+        assert!((least..least + 50_000).contains(&link.bytes) && link.waited > Duration::ZERO, "{link:?}");
+    }
+    assert_eq!(report.source_waits().len(), 3);
+    assert!(report.source_waits().iter().all(|wait| *wait > Duration::from_millis(10)), "{report}");
+}

@@ -107,6 +107,27 @@ fn launched_processes_meet() {
     assert!(missing.to_string().starts_with("process 0: cannot start `/no/such/program`"), "{missing}");
 }
 
+#[test]
+fn process_0_writes_the_report_that_the_environment_asks_for() {
+    let path = |process| {
+        std::env::temp_dir().join(format!("thalweg-cluster-{}-report{process}", std::process::id()))
+    };
+    let command = |process| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "processes::a_launched_process", "--nocapture"]);
+        let file = std::fs::File::create(path(process)).unwrap();
+        command.env("THALWEG_REPORT", "1").stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+        command
+    };
+    let ended = thalweg_cluster::launch(3, command, || false).unwrap();
+    assert!(ended.iter().all(|status| status.success()), "{ended:?}");
+    let texts: Vec<String> = (0..3).map(|process| std::fs::read_to_string(path(process)).unwrap()).collect();
+    assert!(texts[0].starts_with("link ") && texts[0].lines().count() == 10, "{texts:?}");
+    assert!(texts[0].contains("\n2 -> 1 ") && texts[0].contains("\nsource of 2 waited "), "{texts:?}");
+    assert!(texts[1].is_empty() && texts[2].is_empty(), "{texts:?}");
+    (0..3).for_each(|process| std::fs::remove_file(path(process)).unwrap());
+}
+
 /// Starts the processes of a run.
 fn start(name: &str, processes: usize) -> Running {
     let listeners: Vec<_> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();

@@ -56,9 +56,9 @@ impl Budget {
     }
 
     fn fit(&self) {
-        let largest = self.largest_batch.load(Relaxed);
-        if largest > 0 {
-            self.window.shrink(self.limit.saturating_sub(self.held()) / self.readers / largest);
+        let left = self.limit.saturating_sub(self.held());
+        if let Some(room) = (left / self.readers).checked_div(self.largest_batch.load(Relaxed)) {
+            self.window.shrink(room);
         }
     }
 

@@ -39,6 +39,9 @@ pub(super) type Values<K, A> = HashMap<K, (First, A), Fixed>;
 /// Values in the order of first items.
 pub(super) type Sorted<K, A> = Vec<(First, K, A)>;
 
+/// What goes on to the next stages; `None`: the end.
+type Next<R> = Option<(At, Items<R>)>;
+
 /// What a keyed stage makes of a batch, in order, and whether it was the last.
 pub(super) struct Made<R> {
     pub results: Vec<(At, Items<R>)>,
@@ -254,14 +257,13 @@ pub(super) fn keyed<'env, R: Send + 'env>(
 ) -> Batches<'env, R> {
     Box::new(move |plan, onward| {
         let watch = plan.watch.clone();
-        let mut work =
-            move |arrived: Option<Result<Whole, Missing>>| -> Result<Vec<Option<(At, Items<R>)>>, Cause> {
-                let whole = arrived.transpose()?;
-                let _call = watch.call();
-                let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
-                let Made { results, ends } = guarded(name, ticket, || step(whole))?;
-                Ok(results.into_iter().map(Some).chain(ends.then_some(None)).collect())
-            };
+        let mut work = move |arrived: Option<Result<Whole, Missing>>| -> Result<Vec<Next<R>>, Cause> {
+            let whole = arrived.transpose()?;
+            let _call = watch.call();
+            let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
+            let Made { results, ends } = guarded(name, ticket, || step(whole))?;
+            Ok(results.into_iter().map(Some).chain(ends.then_some(None)).collect())
+        };
         let arrived = only_end.then_some(None).into_iter().chain(arriving(inbox).map(Some));
         let arrived = plan.graph.source(arrived).blocking().named("arrive");
         let is_parallel = onward.is_parallel;

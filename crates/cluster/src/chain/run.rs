@@ -15,6 +15,7 @@ use crate::ending::Ending;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::mesh::{self, Limits, Mesh, OwnPulse, Seats, Wire};
+use crate::report::{Counters, Report};
 use crate::watch::Watch;
 
 /// Runs the chain, and returns its result in process 0.
@@ -34,6 +35,7 @@ pub(super) fn run<'env, R>(
     let sink_run = output.prepare(options).map_err(explain)?;
     let behind_sink = sink.as_ref().map(|(_, engine)| engine.clone()).unwrap_or_default();
     let pulse = own_pulse(&flow, watch.clone(), behind_sink);
+    let window = flow.window.clone();
     let (mesh, wires) = meet(&cluster, &shape, pulse, &ending)?;
 
     let failed = |text| Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me]));
@@ -78,18 +80,34 @@ pub(super) fn run<'env, R>(
             }
         }
     }
-    if let Some(mesh) = mesh {
-        mesh.finish();
-    }
+    let waited = window.waited();
+    let counts = match &mesh {
+        Some(mesh) => {
+            mesh.finish(mesh.counters().counts(waited));
+            mesh.counts()
+        }
+        None => vec![Counters::new(1).counts(waited)],
+    };
     match ending.take() {
         Some(error) => Err(error),
         None => {
+            if me == 0 {
+                report(&cluster, Report::new(&counts));
+            }
             // All processes have them.
             let sent = |slot: &Arc<dyn AnyShared>| shared.iter().any(|it| Arc::ptr_eq(it, slot));
             cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).waiting.retain(|slot| !sent(slot));
             Ok(value)
         }
     }
+}
+
+/// Keeps the report of a run, and writes it where the environment asks for it.
+fn report(cluster: &Cluster, report: Report) {
+    if cluster.settings.prints_report {
+        eprint!("{report}");
+    }
+    *cluster.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
 }
 
 /// Runs the stages of this process to their end.

@@ -12,6 +12,7 @@ use super::hello::{self, Failed, Identity, Kind};
 use super::wire::Wire;
 use crate::ending::Ending;
 use crate::error::Error;
+use crate::report::Counts;
 
 /// Time between two attempts to connect to a process that does not listen yet.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -70,7 +71,7 @@ pub(crate) fn connect(
         Err(error) => {
             let own = error.to_others();
             ending.fail(error);
-            mesh.finish();
+            mesh.finish(Counts::default());
             Err(ending.take().unwrap_or(own))
         }
     }

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::ending::Ending;
 use crate::error::Error;
+use crate::report::{Counters, Counts};
 use crate::watch::{Pulse, Pulses};
 
 /// How often a process gives a sign of life in the time in which it must.
@@ -66,6 +67,7 @@ pub(crate) struct Mesh {
     own_pulse: OwnPulse,
     /// The dataflow has ended on this process's side: no worker reads what comes.
     left: AtomicBool,
+    counters: Arc<Counters>,
 }
 
 struct Peer {
@@ -76,6 +78,8 @@ struct Peer {
 struct State {
     /// By process.
     done: Vec<bool>,
+    /// By process: what it has counted, once it is done.
+    counts: Vec<Counts>,
     pulses: Pulses,
     /// Shared values that have come from process 0.
     shared: Vec<Vec<u8>>,
@@ -110,6 +114,7 @@ impl Mesh {
             peers,
             state: Mutex::new(State {
                 done: vec![false; addresses.len()],
+                counts: vec![Counts::default(); addresses.len()],
                 pulses: Pulses::new(addresses.len()),
                 shared: Vec::new(),
                 closing: false,
@@ -119,6 +124,7 @@ impl Mesh {
             limits,
             own_pulse,
             left: AtomicBool::new(false),
+            counters: Arc::new(Counters::new(addresses.len())),
         });
         ending.on_stop({
             let mesh = mesh.clone();
@@ -187,12 +193,27 @@ impl Mesh {
         }
     }
 
-    /// Says that this process is done, and waits until all are: all of them succeed, or none does. Then ends all threads.
-    pub fn finish(&self) {
+    /// What this process counts.
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
+    }
+
+    /// What all processes have counted, after a run that has succeeded.
+    pub fn counts(&self) -> Vec<Counts> {
+        self.lock().counts.clone()
+    }
+
+    /// Says that this process is done, with what it has counted, and waits until all are: all of them succeed, or none does.
+    /// Then ends all threads.
+    pub fn finish(&self, counts: Counts) {
         if !self.ending.is_stopped() {
             // First, since this process looks for stalls only while it is not done: none of them may follow the word.
-            self.lock().done[self.me] = true;
-            self.tell(Word::Done, &[]);
+            let told = postcard::to_stdvec(&counts).unwrap_or_default();
+            let mut state = self.lock();
+            state.done[self.me] = true;
+            state.counts[self.me] = counts;
+            drop(state);
+            self.tell(Word::Done, &told);
             let mut state = self.lock();
             while !self.ending.is_stopped() && state.done.contains(&false) {
                 state = self.wait(state, Duration::from_millis(500));
@@ -253,7 +274,10 @@ impl Mesh {
                     self.changed.notify_all();
                 }
                 Word::Done => {
-                    self.lock().done[peer] = true;
+                    let mut state = self.lock();
+                    state.done[peer] = true;
+                    state.counts[peer] = postcard::from_bytes(&text).unwrap_or_default();
+                    drop(state);
                     self.changed.notify_all();
                 }
                 Word::Failed => break error_of(&text, peer),

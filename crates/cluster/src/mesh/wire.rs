@@ -6,6 +6,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::control::Mesh;
 use super::track::{Ends, Track};
@@ -83,8 +84,12 @@ impl Write for Wire {
         if self.broken || self.mesh.ending().is_stopped() {
             return Ok(bytes.len());
         }
+        let began = Instant::now();
         match self.stream.write(bytes) {
-            Ok(count) => Ok(count),
+            Ok(count) => {
+                self.mesh.counters().write(self.peer(), count, began.elapsed());
+                Ok(count)
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
             Err(_) => {
                 self.broken = true;
