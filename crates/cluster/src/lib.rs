@@ -23,7 +23,7 @@
 //! processor.
 //!
 //! **Bounded.** A process has room for a number of [batches](Cluster::window) between its source and the sink. The states of keys
-//! are not bounded.
+//! count against a [budget](Cluster::budget), if there is one.
 //!
 //! **Failures.** If a function returns an error or panics, or a process is killed, stops or vanishes, then all others
 //! end, with one [`Error`] that names the process, the stage and the batch. A run succeeds in all processes or in none.

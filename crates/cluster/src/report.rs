@@ -92,8 +92,8 @@ impl Cluster {
     /// What the last run that has succeeded, of this cluster or a clone, has moved between processes. In process 0; `None` in the others, and
     /// before a run.
     ///
-    /// With the environment variable `THALWEG_REPORT=1`, which `thalweg launch --report` sets, a cluster [from the
-    /// environment](Cluster::from_env) writes it to the standard error at the end of each run.
+    /// With the environment variable `THALWEG_REPORT=1`, process 0 of a cluster [from the environment](Cluster::from_env) writes it to the
+    /// standard error at the end of each run that succeeds.
     ///
     /// ```
     /// use thalweg_cluster::Cluster;
