@@ -1,5 +1,6 @@
 //! Runs this process's share of a chain.
 
+use std::io::{self, Write};
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
@@ -105,7 +106,8 @@ pub(super) fn run<'env, R>(
 /// Keeps the report of a run, and writes it where the environment asks for it.
 fn report(cluster: &Cluster, report: Report) {
     if cluster.settings.prints_report {
-        eprint!("{report}");
+        // A standard error that is closed takes nothing.
+        _ = write!(io::stderr(), "{report}");
     }
     *cluster.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
 }
