@@ -1,11 +1,16 @@
 //! The pieces that have arrived for a stage of this process, which takes whole batches in order.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::engine::{self, Engine};
 use crate::order::{Expected, Order, Whole};
 use crate::piece::Piece;
 use crate::ticket::Ticket;
+
+/// How long a stage waits for the news that the run ends early when no piece comes any more and a batch is missing: processes
+/// that have heard that the sink needs no more end their stages, and the news may reach this one later than their end.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Pieces go in as they arrive, by the thread of the dataflow; a stage takes batches, and waits for them.
 pub(crate) struct Inbox {
@@ -71,6 +76,8 @@ impl Inbox {
     /// Takes the next batch, as soon as it is whole.
     pub fn take(&self) -> Result<Whole, NoBatch> {
         let mut state = self.lock();
+        // When this call saw that no piece comes any more.
+        let mut ended: Option<Instant> = None;
         loop {
             if state.stopped || self.engine.is_over() {
                 return Err(NoBatch::Stopped);
@@ -82,7 +89,10 @@ impl Inbox {
                 return Err(NoBatch::Complete);
             }
             if state.ended {
-                return Err(state.order.missing().map_or(NoBatch::Complete, NoBatch::Missing));
+                let Some(missing) = state.order.missing() else { return Err(NoBatch::Complete) };
+                if ended.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                    return Err(NoBatch::Missing(missing));
+                }
             }
             state.waits = true;
             state = self.ready.wait_timeout(state, engine::LOOK).unwrap_or_else(PoisonError::into_inner).0;

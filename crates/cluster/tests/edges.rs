@@ -231,3 +231,17 @@ fn idle_strangers_do_not_hold_up_the_start() {
     assert_eq!(got.len(), 9);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
+
+/// A process whose own parts have ended waits for those of others when the sink needs no more.
+#[test]
+fn an_early_end_is_no_missing_batch() {
+    for round in 0..40 {
+        let all = clusters(3).into_iter().map(|it| it.batch(4).window(6)).collect();
+        let got = result(all, |cluster| {
+            let long = |part| 0..if part == round % 3 { 4000u64 } else { 0 };
+            let keyed = cluster.from_parts(3, move |part| long(part as u64)).key_by(|n| n % 5);
+            keyed.scan(|_| (), |(), n| n).then(|stream| stream.take(9)).collect().run()
+        });
+        assert_eq!(got, (0..9).collect::<Vec<u64>>());
+    }
+}
