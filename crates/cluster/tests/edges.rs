@@ -57,6 +57,19 @@ fn a_slow_key_is_no_stall() {
 }
 
 #[test]
+fn a_slow_merge_is_no_stall() {
+    let got = result(strict(clusters(2)), |cluster| {
+        let merge = |sum: &mut u64, more| {
+            sleep(Duration::from_millis(450));
+            *sum += more;
+        };
+        let keyed = cluster.from_parts(4, |part| [part as u64]).key_by(|_| 0u64);
+        keyed.combine(|| 0, |sum, n| *sum += n, merge).map(|(_, sum)| sum).collect().run()
+    });
+    assert_eq!(got, [6]);
+}
+
+#[test]
 fn a_slow_sink_is_no_stall() {
     let got = result(strict(clusters(2)), |cluster| {
         cluster

@@ -61,19 +61,18 @@ where
         W: Weigh<A>,
         A: Serialize + DeserializeOwned + Send + 'static,
     {
-        let (own, at_home) = (self.tally("combine"), self.tally("combine"));
+        let (here, at_home) = (Table::new(self.tally("combine")), Table::new(self.tally("combine")));
         let Keyed { chain, key, .. } = self;
         let Chain { mut plan, batches, .. } = chain.refuse_ties("combine");
         plan.shape.push_str(" | combine");
         let merge = Arc::new(merge);
         let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
         let (out, next) = (plan.out.clone(), plan.next());
-        let (here, home_part) = (plan.add_part(), plan.add_part());
+        let (parts, of_homes) = (plan.add_part(), plan.add_part());
 
         // Batches at once, then those of this process one by one.
-        let table = Arc::new(Mutex::new(Table { values: Values::default(), tally: own }));
-        let (at_end, to_others) = (table.clone(), out.clone());
-        let of_process = merge.clone();
+        let table = Arc::new(Mutex::new(here));
+        let (at_end, to_homes, of_process) = (table.clone(), out.clone(), merge.clone());
         let each = move |stage: &mut Stage, at: At, items: Items<T>| -> Result<Ordered<'env>, Cause> {
             *stage = Stage::Fixed("combine");
             let At { ticket, last, more } = at;
@@ -86,62 +85,82 @@ where
             let (table, merge, out) = (table.clone(), of_process.clone(), out.clone());
             let add = move || {
                 let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
-                for (key, (first, value)) in values {
-                    table.add(key, first, value, &*merge);
-                }
+                values.into_iter().for_each(|(key, (first, value))| table.add(key, first, value, &*merge));
                 table.tally.check(ticket)?;
                 // The last one does not go beyond all parts: the values are still to come.
                 let next = if more { ticket } else { next(ticket, last) };
-                out.push([], next.min(Ticket::first_of(here)));
+                out.push([], next.min(Ticket::first_of(parts)));
                 Ok(())
             };
             Ok(Box::new(move || Ok(guarded("combine", ticket, add)?)))
         };
         let end = move || -> Result<(), Cause> {
-            let mut table = at_end.lock().unwrap_or_else(PoisonError::into_inner);
-            let ticket = Ticket::first_of(here);
+            let at = At { ticket: Ticket::first_of(parts), last: true, more: false };
             let send = || {
-                table.tally.clear();
-                let shares = divide(sorted(std::mem::take(&mut table.values)), processes);
+                let values = at_end.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let piece = |(to, share): (usize, Sorted<K, A>)| {
-                    let (to, at) = (to as u32, At { ticket, last: true, more: false });
+                    let to = to as u32;
                     Ok(at.piece(me, to, Body::new(share, place(to))?))
                 };
-                let pieces: Result<Vec<Piece>, Damaged> = shares.into_iter().enumerate().map(piece).collect();
-                to_others
-                    .push(pieces.map_err(|damaged| failure("combine", ticket, damaged))?, ticket.next(true));
-                to_others.close();
+                let shares = divide(values, processes).into_iter().enumerate();
+                let pieces: Result<Vec<Piece>, Damaged> = shares.map(piece).collect();
+                to_homes.push(
+                    pieces.map_err(|damaged| failure("combine", at.ticket, damaged))?,
+                    at.ticket.next(true),
+                );
+                to_homes.close();
                 Ok(())
             };
-            Ok(guarded("combine", ticket, send)?)
+            Ok(guarded("combine", at.ticket, send)?)
         };
         batches(&mut plan, Onward { each: Arc::new(each), end: Some(Arc::new(end)), is_parallel: true });
 
         // The values of all processes, where their keys live.
-        let chunk = plan.cluster.settings.batch;
-        let mut table = Table { values: Values::default(), tally: at_home };
-        let step = move |whole: Option<Whole>| -> Result<Made<(K, A)>, Cause> {
-            if let Some(whole) = whole {
-                let cannot = |damaged| failure("combine", whole.ticket, damaged);
-                for piece in whole.pieces {
-                    for (first, key, value) in piece.body.into_items::<Sorted<K, A>>().map_err(cannot)? {
-                        table.add(key, first, value, &*merge);
-                    }
-                }
-                table.tally.check(whole.ticket)?;
-            }
-            table.tally.clear();
-            let values = sorted(std::mem::take(&mut table.values));
-            Ok(Made { results: chunks(home_part, values, chunk), ends: true })
-        };
         plan.step = Step::Every;
-        let expected = Expected::All { first: here, parts: home_part, pieces: processes };
+        let expected = Expected::All { first: parts, parts: of_homes, pieces: processes };
         let inbox = plan.station("combine", expected, true);
+        let step = merge_all(at_home, merge, of_homes, plan.cluster.settings.batch);
         Chain::new(plan, keyed("combine", inbox, false, step), None)
     }
 }
 
+/// Merges the values that arrive, and makes them the only batch of a part, in pieces of this number of items.
+fn merge_all<K, A, W>(
+    mut table: Table<K, A, W>,
+    merge: Arc<impl Fn(&mut A, A)>,
+    part: u32,
+    size: usize,
+) -> impl FnMut(Option<Whole>) -> Result<Made<(K, A)>, Cause>
+where
+    K: Hash + Eq + DeserializeOwned + 'static,
+    A: DeserializeOwned + 'static,
+    W: Weigh<A>,
+{
+    move |whole| {
+        for Whole { ticket, pieces, .. } in whole.into_iter() {
+            let cannot = |damaged| failure("combine", ticket, damaged);
+            for piece in pieces {
+                for (first, key, value) in piece.body.into_items::<Sorted<K, A>>().map_err(cannot)? {
+                    table.add(key, first, value, &*merge);
+                }
+            }
+            table.tally.check(ticket)?;
+        }
+        Ok(Made { results: chunks(part, table.take(), size), ends: true })
+    }
+}
+
 impl<K: Hash + Eq, A, W: Weigh<A>> Table<K, A, W> {
+    fn new(tally: Tally<K, A, W>) -> Self {
+        Table { values: Values::default(), tally }
+    }
+
+    /// All values, in the order of first items, which the table has no more.
+    fn take(&mut self) -> Sorted<K, A> {
+        self.tally.clear();
+        sorted(std::mem::take(&mut self.values))
+    }
+
     /// Merges a value into that of its key.
     fn add(&mut self, key: K, first: First, value: A, merge: &impl Fn(&mut A, A)) {
         match self.values.entry(key) {

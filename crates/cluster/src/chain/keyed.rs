@@ -11,7 +11,7 @@ use super::batch::{Cause, guarded};
 use super::budget::Tally;
 use super::items::{First, Items, Tags};
 use super::onward::At;
-use super::plan::{Missing, Plan, Step, arriving, failure, in_parallel};
+use super::plan::{Missing, Plan, Step, arriving, failure};
 use super::weigh::{SizeOf, Weigh};
 use super::{Batches, Chain};
 use crate::inbox::Inbox;
@@ -266,15 +266,16 @@ pub(super) fn keyed<'env, R: Send + 'env>(
         };
         let arrived = only_end.then_some(None).into_iter().chain(arriving(inbox).map(Some));
         let arrived = plan.graph.source(arrived).blocking().named("arrive");
-        let is_parallel = onward.is_parallel;
-        let run = onward.run(plan.watch.clone());
-        if is_parallel {
-            let batches = arrived.try_map(work).named(name).unbatch();
-            in_parallel(batches, run);
-        } else {
-            let all = move |arrived| work(arrived)?.into_iter().try_for_each(|batch| run(batch)?());
-            arrived.try_map(all).named(name).discard();
+        if onward.is_parallel {
+            plan.in_parallel(arrived.try_map(work).named(name).unbatch(), onward);
+            return;
         }
+        let (run, watch) = (onward.run(plan.watch.clone()), plan.watch.clone());
+        let all = move |arrived| {
+            let _call = watch.call();
+            work(arrived)?.into_iter().try_for_each(|batch| run(batch)?())
+        };
+        arrived.try_map(all).named(name).discard();
     })
 }
 

@@ -227,16 +227,22 @@ impl<'env> Plan<'env> {
     ) {
         let end = onward.end.is_some().then_some(None);
         let batches = self.graph.source(batches.map(Some).chain(end)).blocking().named("source");
-        in_parallel(batches, onward.run(self.watch.clone()));
+        self.in_parallel(batches, onward);
     }
-}
 
-/// Runs stages for several batches at a time, and what they leave in order.
-pub(super) fn in_parallel<'env, P: Send + 'env>(
-    batches: Stream<'env, P>,
-    run: impl Fn(P) -> Result<Ordered<'env>, Cause> + Send + Sync + 'env,
-) {
-    batches.try_par_map(run).named("stages").try_map(|ordered| ordered()).discard();
+    /// Runs stages for several batches at a time, and what they leave in order.
+    pub fn in_parallel<P: Send + 'env>(
+        &self,
+        batches: Stream<'env, Option<(At, P)>>,
+        onward: Onward<'env, P>,
+    ) {
+        let (run, watch) = (onward.run(self.watch.clone()), self.watch.clone());
+        let finish = move |ordered: Ordered<'env>| {
+            let _call = watch.call();
+            ordered()
+        };
+        batches.try_par_map(run).named("stages").try_map(finish).discard();
+    }
 }
 
 /// What is wrong with a piece, as an error of a stage.
