@@ -16,7 +16,7 @@
 //! | `seg-runtime-replicated`, `seg-both-replicated` | the same, with parallel stages shared among workers where that is needed | 4.2.2 |
 //! | `random-assign` | each stage by itself, on any worker | 3.1 |
 //! | `seg-random` | a segment for each worker, cut anywhere | 3.1 |
-//! | `bin-fullest` | a segment of a worker's share of the work for each, the rest to whoever has least | 3.1 |
+//! | `bin-fullest` | a segment of a worker's share of the work for each, the rest to the worker that has least | 3.1 |
 //! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 |
 //! | `best` | the one of these whose greatest predicted load is least | |
 //!
