@@ -82,6 +82,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-pagerank", &["thalweg", "thalweg-inputs"]),
     ("thalweg-stencils", &["thalweg"]),
     ("thalweg-danbi", &["thalweg"]),
+    ("thalweg-pipelines", &["thalweg"]),
     (
         "thalweg-codegen",
         &[
@@ -106,6 +107,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-pagerank",
             "thalweg-stencils",
             "thalweg-danbi",
+            "thalweg-pipelines",
             "thalweg-align",
             "thalweg-lang",
             "thalweg-codegen",
@@ -127,6 +129,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg",
             "thalweg-align",
             "thalweg-danbi",
+            "thalweg-pipelines",
             "thalweg-dedup",
             "thalweg-kpn",
             "thalweg-wordcount",

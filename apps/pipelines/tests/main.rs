@@ -1,0 +1,7 @@
+//! The programs beside plain ones: a module each.
+
+mod des;
+mod dnn;
+mod lz77;
+mod support;
+mod synthetic;
