@@ -18,8 +18,8 @@ pub fn assert_everywhere<'env, T: PartialEq + Debug>(expected: &T, graph: impl F
     }
 }
 
-/// Asserts that a graph is a chain of so many kernels, all of whose rates are static, and of which those between source and sink are
-/// of a kind. Returns the items that each pops and pushes.
+/// Asserts that a graph is a chain of `kernels` kernels with static rates, and that those between source and sink are of this kind.
+/// Returns the items that each kernel pops and pushes.
 pub fn assert_chain(graph: &GraphData, kernels: usize, kind: Kind) -> Vec<(u32, u32)> {
     assert_eq!((graph.nodes().len(), graph.channels().len()), (kernels, kernels - 1));
     let items = |rate: Rate| match rate {

@@ -9,6 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::kpn::Kpn;
 use crate::life::Life;
 use crate::pagerank::Pagerank;
+use crate::pipelines::Pipelines;
 use crate::stencil::Stencil;
 use crate::wordcount::Wordcount;
 
@@ -21,7 +22,8 @@ use crate::wordcount::Wordcount;
   thalweg demo wordcount --top 20 book.txt
   thalweg demo life r-pentomino --until-settled
   thalweg demo kpn ring --processes 10000 --rounds 10 --report
-  thalweg demo danbi merge-sort --scale 0.01 --check")]
+  thalweg demo danbi merge-sort --scale 0.01 --check
+  thalweg demo pipelines lz77 book.txt -o book.lz77")]
 pub(crate) struct Demo {
     #[command(subcommand)]
     program: Program,
@@ -35,6 +37,7 @@ enum Program {
     Stencil(Stencil),
     Kpn(Kpn),
     Danbi(Danbi),
+    Pipelines(Pipelines),
 }
 
 impl Demo {
@@ -46,6 +49,7 @@ impl Demo {
             Program::Stencil(stencil) => stencil.run(),
             Program::Kpn(kpn) => kpn.run(interrupt),
             Program::Danbi(danbi) => danbi.run(interrupt),
+            Program::Pipelines(pipelines) => pipelines.run(interrupt),
         }
     }
 }

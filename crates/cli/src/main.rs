@@ -34,6 +34,7 @@ mod misuse;
 mod outputs;
 mod pagerank;
 mod picture;
+mod pipelines;
 mod plan;
 mod plot;
 mod progress;

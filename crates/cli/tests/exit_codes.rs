@@ -39,7 +39,7 @@ fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
 }
 
 /// Every verb, with arguments up to its input file.
-const READ: [&[&str]; 13] = [
+const READ: [&[&str]; 15] = [
     &["dedup", "verify"],
     &["dedup", "stat"],
     &["dedup", "unpack", "-o", "made"],
@@ -47,6 +47,8 @@ const READ: [&[&str]; 13] = [
     &["demo", "wordcount"],
     &["demo", "pagerank"],
     &["demo", "life"],
+    &["demo", "pipelines", "des"],
+    &["demo", "pipelines", "lz77"],
     &["align", "a.fa"],
     &["check"],
     &["graph"],
@@ -63,6 +65,8 @@ fn unknown_options_and_verbs() {
         &["demo", "stencil", "heat"],
         &["demo", "stencil"],
         &["demo", "danbi", "fft2"],
+        &["demo", "pipelines", "dnn"],
+        &["demo", "pipelines"],
     ]) {
         check(folder.path(), &[verb, &["--no-such-option"]].concat(), 2);
     }
@@ -102,6 +106,7 @@ fn outputs_that_exist_or_have_no_folder() {
         &["demo", "pagerank", "star", "-o"],
         &["demo", "pagerank", "star", "--plot"],
         &["demo", "life", "glider", "-g", "1", "-o"],
+        &["demo", "pipelines", "lz77", "star", "-o"],
         &["align", "a.fa", "a.fa", "-o"],
         &["build", "a.str", "-o"],
         &["machine", "-o"],
@@ -115,12 +120,13 @@ fn outputs_that_exist_or_have_no_folder() {
 }
 
 /// Verbs with threads, with arguments for little work.
-const THREADS: [&[&str]; 10] = [
+const THREADS: [&[&str]; 11] = [
     &["dedup", "pack", "star", "-o", "made"],
     &["demo", "wordcount", "star"],
     &["run", "a.str", "-i", "1"],
     &["demo", "kpn", "ring", "--processes", "5"],
     &["demo", "danbi", "fft2", "--scale", "0"],
+    &["demo", "pipelines", "synthetic", "--modules", "2"],
     &["demo", "pagerank", "star"],
     &["demo", "life", "glider"],
     &["align", "a.fa", "a.fa"],
@@ -136,7 +142,7 @@ fn values_outside_of_their_range() {
             check(folder.path(), &[verb, &["--threads", threads]].concat(), 2);
         }
     }
-    for verb in THREADS.into_iter().take(5) {
+    for verb in THREADS.into_iter().take(6) {
         check(folder.path(), &[verb, &["--policy", "luck"]].concat(), 2);
         check(folder.path(), &[verb, &["--policy", "prs:C=0"]].concat(), 2);
         check(folder.path(), &[verb, &["--save-report", "-"]].concat(), 2);

@@ -25,6 +25,7 @@ mod marks;
 mod mutations;
 mod pagerank;
 mod picture;
+mod pipelines;
 mod pipes;
 mod plan;
 mod results;
