@@ -32,7 +32,7 @@ pub(super) struct Dnn {
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     perceptrons: u32,
     /// The perceptrons that cross a thin edge
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 32)]
     thin: u32,
     /// The perceptrons that each one observes behind a thick edge
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -40,6 +40,9 @@ pub(super) struct Dnn {
     /// The perceptrons that each one observes behind a thin edge
     #[arg(long, value_name = "N", default_value_t = 8)]
     thin_connections: u32,
+    /// The inputs of a firing
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    batch: u32,
     /// The seed of network and inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -55,6 +58,7 @@ impl Dnn {
             thin: self.thin,
             connections: self.connections,
             thin_connections: self.thin_connections,
+            batch: self.batch,
             seed: self.seed,
         }
     }
@@ -65,7 +69,9 @@ impl Dnn {
         let parameters = self.parameters();
         parameters.check().map_err(Misuse::new)?;
         let state = parameters.state_bytes();
-        self.run.check_memory(state, "choose fewer layers, perceptrons or connections")?;
+        // Each edge holds what two firings pass on, as 32-bit numbers.
+        let edges = 8 * u64::from(self.layers + 1) * u64::from(self.perceptrons) * u64::from(self.batch);
+        self.run.check_memory(state + edges, "choose fewer layers, perceptrons or connections")?;
         let counts = format!("{} layers of {} perceptrons", self.layers, self.perceptrons);
         standard::print(&format!(
             "problem   dnn, {counts}, state of {}, {} inputs\n",
