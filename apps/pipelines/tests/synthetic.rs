@@ -2,7 +2,7 @@
 
 use crate::support::{assert_chain, assert_everywhere};
 use std::time::{Duration, Instant};
-use thalweg::embed::graph::Kind;
+use thalweg::embed::graph::{Footprint, Kind};
 use thalweg_pipelines::synthetic::{
     Distribution, Fixed, Loads, Module, Pace, Parameters, Pipeline, Times, graph, sequential,
 };
@@ -162,6 +162,23 @@ fn rates_are_those_of_the_pipeline() {
             .zip(pipeline.modules())
             .all(|(rates, module)| *rates == (module.pops, module.pushes))
     );
+}
+
+#[test]
+fn modules_declare_their_state_and_time() {
+    let pipeline = Pipeline::new(vec![4, 6, 3], &[(100, 10), (200, 0)]);
+    let declared = |pace| {
+        let graph = graph(&pipeline, 1, 1, pace).graph().data();
+        let nodes: Vec<_> = graph.node_ids().collect();
+        nodes[1..3]
+            .iter()
+            .map(|node| (graph.footprint(*node), graph.declared_time(*node)))
+            .collect::<Vec<_>>()
+    };
+    let time = Some(Duration::from_nanos(10));
+    let (first, second) = (Footprint::Declared(100), Footprint::Declared(200));
+    assert_eq!(declared(Pace::measured()), [(first, time), (second, None)]);
+    assert_eq!(declared(Pace::OFF), [(first, None), (second, None)]);
 }
 
 /// A pipeline of one module, whose every word of state the result depends on, from firing to firing.

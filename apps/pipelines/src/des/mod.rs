@@ -119,6 +119,7 @@ pub fn graph<'env>(blocks: &'env [u64], parameters: &Parameters) -> Output<'env,
     let permuted = each("permute", read, |block| choose(block, 64, &INITIAL));
     let rounds = parameters.keys().into_iter().enumerate().fold(permuted, |blocks, (number, key)| {
         each(&format!("round {}", number + 1), blocks, move |block| round::round(block, key))
+            .state_bytes(STATE_BYTES as u64)
     });
     // The last round exchanges no halves, so they are exchanged again.
     let back = each("permute back", rounds, |block| choose(block.rotate_left(32), 64, &FINAL));

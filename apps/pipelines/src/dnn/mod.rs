@@ -133,13 +133,12 @@ impl Network {
         let observed = self.layers.get(at + 1).map(|layer| &layer.observed[..]);
         let graph = values.graph();
         let input = window("values", values).pop(pops);
-        graph.kernel(&format!("layer {}", at + 1), input, output("values").push(pushes)).parallel(
-            move |values, out| {
-                for values in values.as_slice().chunks_exact(layer.observed.len()) {
-                    layer.fire(values, observed, |value| out.push(value));
-                }
-            },
-        )
+        let kernel = graph.kernel(&format!("layer {}", at + 1), input, output("values").push(pushes));
+        kernel.state_bytes(layer.state_bytes() as u64).parallel(move |values, out| {
+            for values in values.as_slice().chunks_exact(layer.observed.len()) {
+                layer.fire(values, observed, |value| out.push(value));
+            }
+        })
     }
 
     /// The program without a graph: whole layers, of which each perceptron looks up what it observes.

@@ -19,7 +19,8 @@
 use crate::random::Random;
 use crate::sum;
 use std::ops::ControlFlow;
-use thalweg::{Graph, Output, Stream, output, window};
+use std::time::Duration;
+use thalweg::{Graph, Kernel, Output, Stream, output, window};
 
 mod generate;
 mod pace;
@@ -115,9 +116,13 @@ fn add_module(
     let graph = items.graph();
     let input = window("items", items).pop(module.pops);
     let mut state = State::new(&module);
-    graph
+    let kernel = graph
         .kernel(&format!("module {number}"), input, output("items").push(module.pushes))
-        .sequential(move |items, out| out.extend(state.fire(&module, pace, items.as_slice())))
+        .state_bytes(module.state_bytes);
+    // A module that does not compute has the time of its state and items, which only a run can tell.
+    let time = Some(module.nanoseconds).filter(|time| *time > 0 && pace != Pace::OFF);
+    let kernel = time.map(Duration::from_nanos).into_iter().fold(kernel, Kernel::firing_time);
+    kernel.sequential(move |items, out| out.extend(state.fire(&module, pace, items.as_slice())))
 }
 
 /// The program without a graph: one module after the other fires as often as it does in a period.
