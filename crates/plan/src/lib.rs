@@ -25,6 +25,7 @@
 // Without them some helpers have no caller.
 #![cfg_attr(not(all(feature = "text", feature = "mappers")), allow(dead_code))]
 
+mod assignment;
 mod check;
 mod error;
 mod escape;
@@ -45,6 +46,7 @@ mod wishes;
 mod words;
 mod workers;
 
+pub use assignment::{Assignment, Part};
 pub use error::{Misfit, Place, PlanError};
 pub use fingerprint::Fingerprint;
 pub use passes::capacities::MAX_CARRIED;
