@@ -60,6 +60,7 @@
 //!
 //! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in round-robin order.
 
+use crate::order::depths;
 use crate::patience::Patience;
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::work_stealing::{self, Place, WorkStealing};
@@ -413,36 +414,6 @@ impl DataFlow {
     }
 }
 
-/// The position of each node in an order in which producers precede consumers, except along the back edges of cycles:
-/// the reverse postorder of a depth-first search from the sources.
-fn depths(graph: &GraphData) -> Vec<u32> {
-    let nodes = graph.nodes().len();
-    let (mut depth, mut seen) = (vec![0; nodes], vec![false; nodes]);
-    let mut position = nodes as u32;
-    // Nodes that no source reaches are visited last, so they get the lowest positions.
-    let sources = graph.node_ids().filter(|&n| graph.node(n).is_source());
-    for root in sources.chain(graph.node_ids()) {
-        if std::mem::replace(&mut seen[root.index()], true) {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        while let Some((node, port)) = path.last_mut() {
-            let Some(channel) = outputs(graph, *node).nth(*port) else {
-                position -= 1;
-                depth[node.index()] = position;
-                path.pop();
-                continue;
-            };
-            *port += 1;
-            let next = consumer(graph, channel);
-            if !std::mem::replace(&mut seen[next.index()], true) {
-                path.push((next, 0));
-            }
-        }
-    }
-    depth
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -677,20 +648,5 @@ mod tests {
             seen[node.index()] = true;
         }
         assert_eq!(seen, [true; 5]);
-    }
-
-    #[test]
-    fn producers_precede_consumers_except_along_back_edges() {
-        let diamond = graphs::graph("sspss", &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)]);
-        let dedup = graphs::graph("sppsps", &[(0, 1), (1, 2), (2, 3), (3, 5), (3, 4), (4, 5)]);
-        for graph in [graphs::chain(70), diamond, dedup, graphs::two_sources()] {
-            let depth = depths(&graph);
-            for channel in graph.channels() {
-                assert!(depth[channel.from().0.index()] < depth[channel.to().0.index()]);
-            }
-        }
-        let feedback = graphs::graph("sspss", &[(0, 1), (1, 2), (2, 3), (3, 4), (3, 1)]);
-        assert_eq!(depths(&feedback), [0, 1, 2, 3, 4]);
-        assert_eq!(depths(&graphs::chain(100_000))[99_999], 99_999);
     }
 }

@@ -59,6 +59,16 @@ pub trait Measurements {
     /// How full a channel is, as last published.
     fn occupancy(&self, channel: ChannelId) -> Occupancy;
 
+    /// Whether the producer of a channel may still push items.
+    fn has_producer(&self, _channel: ChannelId) -> bool {
+        true
+    }
+
+    /// Whether the consumer of a channel may still take items.
+    fn has_consumer(&self, _channel: ChannelId) -> bool {
+        true
+    }
+
     /// The worker that activated the node last, if any has.
     fn last_worker(&self, node: NodeId) -> Option<WorkerId>;
 

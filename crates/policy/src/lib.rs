@@ -45,12 +45,12 @@
 //!
 //! Law: while some node is claimable and no other worker acts, a worker that calls `next` again after every
 //! [`Decision::Idle`] must, after a bounded number of calls, get [`Decision::Activate`] of a claimable node. Where
-//! nodes have affinity, the law binds the worker that the node belongs to, and where they have pools the workers of the node's.
+//! nodes have affinity, the law binds the worker that the node belongs to, and where the plan assigns them the workers of the node.
 //!
 //! The policies of this crate keep a stricter law, so that a worker may park after any `Idle`: they return `Idle`
 //! only after they have examined everything that the worker could take, and found nothing. A scanning policy
 //! examines every node (`random`: every token that is not with an activation of another worker), a policy with
-//! notifications every queue, one with affinity the worker's own queue, and one with pools the worker's node. One exception: where workers carry items
+//! notifications every queue, one with affinity the worker's own queue, and one that the plan assigns nodes for the nodes of the worker. One exception: where workers carry items
 //! on ([`Measurements::carries`]), `auto` returns `Idle` at most [`auto::MAX_WAITS`] times in a row although nodes are
 //! claimable. There the host calls `next` again as long as some node is claimable, and lets no worker park before.
 //!
@@ -65,13 +65,14 @@
 //! | [`work_stealing`] | Nornir's WS-CUR and WS-LAST: notified of ready nodes, steals the oldest | yes |
 //! | [`partition`] | Nornir's graph partitioning: affinity by load and traffic, no stealing | yes |
 //! | [`pools`] | a pool of workers for each node, and no stealing: the stages of queueing models | yes |
+//! | [`static_plan`] | the segments that a mapper has given each worker, and no stealing (sections 3.2 and 4.2.3 of the thesis that it cites) | yes |
 //! | [`auto`] | ours: data-flow order with hysteresis; the default | yes |
 //!
 //! A policy is *fair* if it activates a node that stays claimable within a number of decisions that is bounded by the
 //! size of the graph and the number of workers.
 //!
 //! All but `auto` are there with the feature `papers`, which is on by default. A program without it has one instance of the
-//! engine's loop instead of nine.
+//! engine's loop instead of ten.
 //!
 //! To add a policy, write one file and add one line to [`registry`].
 //!
@@ -83,6 +84,7 @@
 pub mod auto;
 mod host;
 mod needs;
+mod order;
 #[cfg(feature = "papers")]
 mod papers;
 mod patience;
@@ -107,7 +109,8 @@ pub use host::{End, Host, Measurements, Occupancy, Shared, WorkerId, dealt};
 pub use needs::Needs;
 #[cfg(feature = "papers")]
 pub use papers::{
-    Partition, Pools, Prs, Pss, Qes, RandomStealing, partition, pools, prs, pss, qes, random_stealing,
+    Partition, Pools, Prs, Pss, Qes, RandomStealing, Static, partition, pools, prs, pss, qes,
+    random_stealing, static_plan,
 };
 pub use policy::{Decision, Event, Policy};
 pub use record::Recorded;

@@ -15,6 +15,8 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) lacks: Vec<Option<Event>>,
     /// By channel.
     pub(crate) items: Vec<usize>,
+    /// By channel: its producer and its consumer have not ended.
+    pub(crate) ends: Vec<(bool, bool)>,
     /// By worker.
     pub(crate) queues: Vec<VecDeque<NodeId>>,
     /// The minimum number of nodes in all queues after a node was taken.
@@ -66,6 +68,7 @@ impl<S: Default> Mock<S> {
             claimable: vec![true; graph.nodes().len()],
             lacks: vec![None; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
+            ends: vec![(true, true); graph.channels().len()],
             queues: vec![VecDeque::new(); workers],
             fewest_queued: usize::MAX,
             last: vec![None; graph.nodes().len()],
@@ -106,6 +109,12 @@ impl<S> Mock<S> {
 impl<S> Measurements for Mock<S> {
     fn occupancy(&self, channel: ChannelId) -> Occupancy {
         Occupancy::new(self.items[channel.index()], CAPACITY)
+    }
+    fn has_producer(&self, channel: ChannelId) -> bool {
+        self.ends[channel.index()].0
+    }
+    fn has_consumer(&self, channel: ChannelId) -> bool {
+        self.ends[channel.index()].1
     }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.last[node.index()]

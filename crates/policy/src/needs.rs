@@ -8,9 +8,13 @@ pub enum Needs {
     /// Nothing: the policy scans the graph for claimable nodes.
     #[default]
     Scans,
-    /// As `Scans`, of one node: each worker runs only the node that lists it in the plan
-    /// ([`Plan::servers`](thalweg_plan::Plan::servers)). A change of a node then wakes a worker of this node, and a worker sleeps
-    /// though other nodes are claimable. The run has as many workers as the plan, which must have some for each node.
+    /// As `Scans`, of some nodes: each worker runs only those that the plan gives it
+    /// ([`Plan::assignment`](thalweg_plan::Plan::assignment)). A change of a node then wakes a worker of this node, and a worker
+    /// sleeps though other nodes are claimable. The host claims by the plan's shares
+    /// ([`Plan::claim_for`](thalweg_plan::Plan::claim_for)).
+    Assigned,
+    /// As `Assigned`, without shares, and with one node for each worker, which lists it in the plan
+    /// ([`Plan::servers`](thalweg_plan::Plan::servers)). The run has as many workers as the plan, which must have some for each node.
     Pools,
     /// The host reports each node that becomes claimable ([`Policy::ready`](crate::Policy::ready)) and keeps the
     /// protocol of tokens. The policy need not scan. Any worker may take a token from any queue.
@@ -31,6 +35,11 @@ impl Needs {
     /// Whether nodes belong to workers.
     pub fn affinity(self) -> bool {
         self == Needs::Affinity
+    }
+
+    /// Whether each worker runs only the nodes that the plan gives it, one or several.
+    pub fn assigned(self) -> bool {
+        matches!(self, Needs::Assigned | Needs::Pools)
     }
 
     /// Whether each worker serves one node.

@@ -148,6 +148,9 @@ policies! {
     #[cfg(feature = "papers")]
     "pools" => papers::pools, true,
         "each worker serves one node and no other; a parallel node has several";
+    #[cfg(feature = "papers")]
+    "static" => papers::static_execution, true,
+        "each worker runs the segments that the plan gives it and no others; the one farthest downstream with half its input first";
     "auto" => auto, true,
         "data-flow order with hysteresis for kernels; work stealing that keeps communicating processes together";
 }
@@ -194,14 +197,14 @@ pub(crate) fn each(settings: &str) -> impl Iterator<Item = &str> {
 #[cfg(all(test, feature = "papers"))]
 mod tests {
     use super::*;
-    use crate::papers::{Partition, Pools, Prs, Pss, Qes, RandomStealing};
+    use crate::papers::{Partition, Pools, Prs, Pss, Qes, RandomStealing, Static};
     use crate::work_stealing::{Place, WorkStealing};
 
     #[test]
     fn a_policy_prints_as_a_name_that_dispatches() {
         assert_eq!(Prs::new(7).to_string(), "prs:C=7");
         assert_eq!(Partition::new(0.25).with_min_interval(10_000).to_string(), "partition:tau=0.25,apart=10");
-        let all: [&dyn fmt::Display; 9] = [
+        let all: [&dyn fmt::Display; 10] = [
             &RandomStealing,
             &Qes,
             &Pss,
@@ -210,6 +213,7 @@ mod tests {
             &WorkStealing::new(Place::Last),
             &Partition::default(),
             &Pools,
+            &Static,
             &Auto,
         ];
         for (policy, name) in all.iter().zip(names()) {
@@ -252,7 +256,7 @@ mod tests {
     fn errors_name_the_mistake_and_the_accepted_values() {
         assert_eq!(
             error("fast"),
-            "unknown policy `fast`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, pools, auto"
+            "unknown policy `fast`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, pools, static, auto"
         );
         assert_eq!(error("qes:C=3"), "policy `qes` has no setting `C=3`\nhelp: it has no settings");
         assert_eq!(error("prs:D=3"), "policy `prs` has no setting `D=3`\nhelp: known settings are C");

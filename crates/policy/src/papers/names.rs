@@ -1,6 +1,6 @@
 //! Names and settings of these policies, for the [registry](crate::registry).
 
-use super::{Partition, Pools, Prs, Pss, Qes, RandomStealing};
+use super::{Partition, Pools, Prs, Pss, Qes, RandomStealing, Static};
 use crate::registry::{Unknown, each, no_settings};
 use crate::work_stealing::{Place, WorkStealing};
 use std::fmt;
@@ -22,6 +22,7 @@ named!(Qes as _policy => "qes");
 named!(Pss as _policy => "pss");
 named!(Prs as policy => "prs:C={}", policy.c());
 named!(Pools as _policy => "pools");
+named!(Static as _policy => "static");
 named!(WorkStealing as policy => "{}", policy.name());
 
 impl fmt::Display for Partition {
@@ -45,6 +46,10 @@ pub(crate) fn pss(settings: &str) -> Result<Pss, Unknown> {
 
 pub(crate) fn pools(settings: &str) -> Result<Pools, Unknown> {
     no_settings("pools", settings).map(|()| Pools)
+}
+
+pub(crate) fn static_execution(settings: &str) -> Result<Static, Unknown> {
+    no_settings("static", settings).map(|()| Static)
 }
 
 pub(crate) fn ws_cur(settings: &str) -> Result<WorkStealing, Unknown> {
