@@ -8,7 +8,7 @@ use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
-use thalweg_plan::{POOLS, Plan, Wishes};
+use thalweg_plan::{Assignment, POOLS, Plan, Wishes};
 use thalweg_policy::auto::MAX_WAITS;
 use thalweg_policy::auto::batch_limit;
 use thalweg_policy::record::Entry;
@@ -31,7 +31,8 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
 /// Runs a model as [`run`] does, with this plan: its capacities, its claims and what the policy sees of it. A channel that could
 /// not hold what a firing of the model moves is larger than planned. An activation ends by count, as in an engine that reads no
 /// clock. The settings decide the number of workers: a node of a worker that they lack is dealt to another one. Where each worker
-/// serves one node, the plan decides it.
+/// serves one node, the plan decides it. Where the plan gives each worker its nodes
+/// ([`Needs::Assigned`](thalweg_policy::Needs)), claims are as long as its shares say.
 ///
 /// ```
 /// use thalweg_plan::{Plan, Wishes};
@@ -70,10 +71,11 @@ fn play<P: Policy>(
         settings.workers = plan.threads();
     }
     *plan.threads_mut() = settings.workers;
-    plan.affinity_mut().retain(|_, worker| (*worker as usize) < settings.workers);
+    leave_out_workers(&mut plan, settings.workers as u32);
+    let assignment = needs.assigned().then(|| plan.assignment(&model.graph));
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, settings, plan, sizes);
     clock.carries = policy.adapts() && model.carries();
-    clock.pools = needs.pools();
+    (clock.assignment, clock.shares) = (assignment, needs.assigned() && !needs.pools());
     let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
     clock.tokens = (notifications || affinity).then(|| model.graph.node_ids().map(begins).collect());
@@ -99,6 +101,24 @@ fn play<P: Policy>(
     Err(Failure::TooLong)
 }
 
+/// Leaves out of the plan the workers from `workers` on.
+fn leave_out_workers(plan: &mut Plan, workers: u32) {
+    plan.affinity_mut().retain(|_, worker| *worker < workers);
+    let lists = std::mem::take(plan.pools_mut());
+    for (node, list) in lists {
+        if let Some(shares) = plan.shares_mut().get_mut(&node) {
+            let mut listed = list.iter();
+            shares.retain(|_| listed.next().is_some_and(|worker| *worker < workers));
+        }
+        let left: Vec<u32> = list.into_iter().filter(|worker| *worker < workers).collect();
+        if left.is_empty() {
+            plan.shares_mut().remove(&node);
+        } else {
+            plan.pools_mut().insert(node, left);
+        }
+    }
+}
+
 /// The action of a worker at an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Step {
@@ -116,8 +136,10 @@ struct Clock<'m, S> {
     world: World<'m>,
     settings: Settings,
     sizes: Sizes,
-    /// Each worker serves one node: a change of a node wakes its workers alone.
-    pools: bool,
+    /// Present if each worker runs only nodes of its own: a change of a node wakes its workers alone.
+    assignment: Option<Assignment>,
+    /// The plan's shares decide the lengths of claims.
+    shares: bool,
     /// Workers carry their items on: activations end where the items of another worker begin.
     carries: bool,
     workers: Vec<Worker>,
@@ -150,7 +172,8 @@ impl<'m, S: Shared> Clock<'m, S> {
             ),
             settings,
             sizes: sizes.clone(),
-            pools: false,
+            assignment: None,
+            shares: false,
             carries: false,
             workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
@@ -372,10 +395,19 @@ impl<'m, S: Shared> Clock<'m, S> {
         batch_limit(self.world.graph(), node, |consumer| Some(self.sizes.claims(consumer).claim))
     }
 
+    /// Maximum number of firings of a worker's claim.
+    fn claim_length(&self, worker: WorkerId, node: NodeId) -> u64 {
+        let claim = self.sizes.claims(node).claim;
+        match (self.shares, usize::try_from(claim)) {
+            (true, Ok(length)) => self.common.plan.claim_for(node, worker, length) as u64,
+            _ => claim,
+        }
+    }
+
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
     fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
         let parallel = self.world.graph().node(node).kind() == Kind::Parallel;
-        let max = self.sizes.claims(node).claim.min(left);
+        let max = self.claim_length(worker, node).min(left);
         match self.world.claim(node, max, Some(worker)) {
             Ok(claim) if parallel => Ok((claim, 0)),
             Ok(claim) => Ok((claim, left - claim.firings)),
@@ -453,15 +485,14 @@ impl<'m, S: Shared> Clock<'m, S> {
             return;
         }
         let mut claimable = self.world.graph().node_ids().filter(|&n| self.world.claimable(n));
-        if !self.pools {
+        let Some(assignment) = &self.assignment else {
             return claimable.next().map_or((), |_| sleepers.into_iter().for_each(|w| self.wake_one(w)));
-        }
-        let nodes: Vec<NodeId> = claimable.collect();
-        for worker in sleepers {
-            if nodes.iter().any(|node| self.common.plan.servers(*node).contains(&(worker as u32))) {
-                self.wake_one(worker);
-            }
-        }
+        };
+        let mut runs = vec![false; self.workers.len()];
+        claimable
+            .flat_map(|node| assignment.workers_of(node))
+            .for_each(|worker| runs[*worker as usize] = true);
+        sleepers.into_iter().filter(|worker| runs[*worker]).for_each(|worker| self.wake_one(worker));
     }
 
     /// Wakes each sleeping worker that has received a node in its queue.

@@ -99,6 +99,12 @@ impl<S> Measurements for View<'_, '_, S> {
     fn occupancy(&self, channel: ChannelId) -> Occupancy {
         self.world.occupancy(channel)
     }
+    fn has_producer(&self, channel: ChannelId) -> bool {
+        self.world.has_ends(channel).0
+    }
+    fn has_consumer(&self, channel: ChannelId) -> bool {
+        self.world.has_ends(channel).1
+    }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.last_workers[node.index()]
     }

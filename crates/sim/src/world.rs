@@ -208,6 +208,12 @@ impl<'m> World<'m> {
         Occupancy::new(channel.items, channel.capacity)
     }
 
+    /// Whether the producer and the consumer of a channel have not ended.
+    pub(crate) fn has_ends(&self, id: ChannelId) -> (bool, bool) {
+        let channel = &self.channels[id.index()];
+        (!channel.closed, !channel.abandoned)
+    }
+
     /// Items published to a channel so far.
     pub(crate) fn traffic(&self, id: ChannelId) -> u64 {
         self.channels[id.index()].published

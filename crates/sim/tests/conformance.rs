@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use thalweg_graph::{Kind, Link, NodeId};
 use thalweg_plan::{Plan, Wishes};
-use thalweg_policy::{Decision, Event, Host, Policy, Pss, WorkerId, registry};
+use thalweg_policy::{Decision, Event, Host, Policy, Pss, WorkerId, auto, registry, static_plan};
 use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, run_planned, shapes};
 
 /// A run under the policy that the registry passes.
@@ -142,7 +142,7 @@ fn the_same_seed_makes_the_same_decisions() {
 #[test]
 fn seeds_matter_where_a_policy_draws() {
     let settings = |seed| Settings { workers: 4, seed, ..Settings::default() };
-    let draws = |name: &&str| !["auto", "pools"].contains(name) && !name.starts_with("partition");
+    let draws = |name: &&str| !["auto", "pools", "static"].contains(name) && !name.starts_with("partition");
     for name in policies().filter(draws) {
         let decisions = |model: &Model, seed| play(name, model, settings(seed)).decisions;
         let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
@@ -224,12 +224,13 @@ fn every_policy_runs_without_foresight() {
 
 /// The number of decisions, of all workers, within which a fair policy activates a claimable node. Each worker
 /// skips a node for at most one round, and a round is all tokens (`random`), or all nodes with one node in
-/// [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
-fn fair_bound(model: &Model, workers: usize) -> u64 {
+/// [`auto::FAIR_EVERY`] decisions (`auto`; `static` has its own number).
+fn fair_bound(name: &str, model: &Model, workers: usize) -> u64 {
     let nodes = model.graph.nodes();
     let parallel = nodes.iter().filter(|node| node.kind() == Kind::Parallel).count();
     let tokens = (nodes.len() - parallel) + parallel * workers;
-    let rounds = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
+    let interval = if name == "static" { static_plan::FAIR_EVERY } else { auto::FAIR_EVERY };
+    let rounds = nodes.len() * interval as usize;
     (workers * tokens.max(rounds)) as u64
 }
 
@@ -242,7 +243,7 @@ fn fair_policies_starve_no_node() {
             for workers in [1, 2, 5] {
                 let settings = Settings { workers, ..Settings::default() };
                 let report = play(name, &model, settings);
-                let bound = fair_bound(&model, workers);
+                let bound = fair_bound(name, &model, workers);
                 let longest = report.longest_wait;
                 assert!(longest <= bound, "{name} on {shape}, {workers} workers: {longest} > {bound}");
             }
@@ -255,7 +256,7 @@ fn fair_policies_starve_no_node() {
 fn queue_events_alone_can_starve_an_unconnected_chain() {
     let model = shapes::two_chains(60_000, 100);
     let report = play("qes", &model, Settings::default());
-    assert!(report.longest_wait > fair_bound(&model, 1));
+    assert!(report.longest_wait > fair_bound("qes", &model, 1));
 }
 
 #[test]

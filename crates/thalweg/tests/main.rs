@@ -55,6 +55,7 @@ mod scratch;
 mod small_jobs;
 mod snapshots;
 mod splits;
+mod static_plan;
 mod tickets;
 mod tokens;
 mod work_lists;

@@ -218,6 +218,7 @@ impl registry::Visit for Decide<'_> {
             let mut plan = legal(graph, &made, seed);
             (*plan.threads_mut(), *plan.affinity_mut()) = (1, Default::default());
             (*plan.segments_mut(), *plan.regions_mut()) = Default::default();
+            (*plan.pools_mut(), *plan.shares_mut()) = Default::default();
             *plan.own_threads_mut() = made.own_threads().clone();
             plan.slots_mut().clear();
             Ok(plan)

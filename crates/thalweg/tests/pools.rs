@@ -24,7 +24,7 @@ fn expected(items: u64) -> impl Iterator<Item = u64> {
 }
 
 /// By node: the workers whose timelines have an activation of it.
-fn activated_by(report: &thalweg::Report) -> Vec<BTreeSet<usize>> {
+pub fn activated_by(report: &thalweg::Report) -> Vec<BTreeSet<usize>> {
     let mut by = vec![BTreeSet::new(); report.nodes().len()];
     let timeline = report.timeline().expect("it was recorded");
     for (worker, track) in timeline.tracks().iter().enumerate().take(report.threads()) {

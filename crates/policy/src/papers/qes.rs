@@ -12,6 +12,9 @@
 //! them within it (lines 1 to 5), and elsewhere no worker waits. [`Event::Waiting`] means that tickets in flight must retire
 //! first, and the kernel is not claimable until they have.
 //!
+//! The workers that a plan gives to nodes are not read, here and in `pss` and `prs`, which are built on this: a thread of DANBI goes
+//! wherever a queue sends it.
+//!
 //! Two nodes that feed each other can keep a worker without end, also when the consumer of their results has left and
 //! other nodes have to end for the run to end. So one change of the kernel in 1024 is to a random claimable
 //! node, which is not in the paper: there a program ends at its starting kernels.

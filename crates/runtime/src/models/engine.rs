@@ -173,6 +173,7 @@ fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let config = WorkerConfig {
         adapts: false,
+        shares: false,
         pace: Pace::Counted,
         spin: false,
         yields: false,

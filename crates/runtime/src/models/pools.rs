@@ -5,7 +5,7 @@
 //! |---|---|
 //! | a parallel node with its input | a [`Place`]: items, of which a claim takes one; a firing outside of the claim |
 //! | `Sleep`, `Pools`, `Claim`, `Meter` | the real ones |
-//! | `make_ready::wake_for`, `make_ready::share_claim`, `make_ready::any_work` | functions of [`Pooled`] |
+//! | `make_ready::wake_for`, `share_claim`, `found` and `any_work` | functions of [`Pooled`] |
 //! | the examination of a resting graph | [`World::examine`]: it fails if a place still has an item |
 //!
 //! A lost wake-up fails as an item that is left when the last active thread examines, or, where a firing waits for another one,
@@ -34,16 +34,16 @@ struct Pooled {
     places: Vec<Place>,
     /// The number of examinations.
     examined: Count,
-    /// Each firing waits until this number of firings have begun.
+    /// Each firing of the first place waits until this number of firings have begun.
     together: usize,
     begun: Mutex<usize>,
     bell: Condvar,
 }
 
 impl Pooled {
-    /// Workers that serve the places `of`, and one thread that is no worker. All are active.
-    fn new<const N: usize>(of: [usize; N], together: usize) -> Arc<Pooled> {
-        let count = of.iter().max().map_or(0, |place| place + 1);
+    /// `N` workers of which these serve each place, and one thread that is no worker. All are active.
+    fn new<const N: usize>(of: &[&[u32]], together: usize) -> Arc<Pooled> {
+        let count = of.len();
         let place = |_| Place { items: Meter::new(2, Layout::Apart, false), taken: Claim::new(0) };
         let world = Pooled {
             sleep: Sleep::new(N + 1),
@@ -53,7 +53,7 @@ impl Pooled {
             begun: Mutex::new(0),
             bell: Condvar::new(),
         };
-        world.sleep.set_pools(Pools::new(count, of.map(Some)));
+        world.sleep.set_pools(Pools::new(N, of.iter().copied()));
         Arc::new(world)
     }
 
@@ -94,15 +94,31 @@ impl Pooled {
         if claimed {
             fence(Ordering::SeqCst);
             self.wake_for(place);
-            self.fire();
+            self.fire(place);
         }
     }
 
-    fn fire(&self) {
+    /// The places that a worker serves.
+    fn own(&self, worker: Sleeper) -> impl Iterator<Item = usize> {
+        let nodes = self.sleep.pools().map_or(&[][..], |pools| pools.nodes_of(worker));
+        nodes.iter().map(|place| *place as usize)
+    }
+
+    /// As `make_ready::found`, after `Sleep::found`.
+    fn share(&self, worker: Sleeper, found: usize) {
+        let common = self.sleep.pools().map_or(&[][..], |pools| pools.common_nodes_of(worker));
+        if !common.is_empty() {
+            fence(Ordering::SeqCst);
+            let others = common.iter().map(|place| *place as usize).filter(|place| *place != found);
+            others.for_each(|place| self.wake_for(place));
+        }
+    }
+
+    fn fire(&self, place: usize) {
         let mut begun = lock(&self.begun);
         *begun += 1;
         self.bell.notify_all();
-        while *begun < self.together {
+        while place == 0 && *begun < self.together {
             begun = self.bell.wait(begun).unwrap();
         }
     }
@@ -119,17 +135,19 @@ impl World for Pooled {
     }
 
     fn any_work(&self, worker: Sleeper) -> bool {
-        self.sleep.pools().and_then(|pools| pools.of(worker)).is_some_and(|place| self.claimable(place))
+        self.own(worker).any(|place| self.claimable(place))
     }
 
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
-        let Some(place) = self.sleep.pools().and_then(|pools| pools.of(worker)) else { return false };
-        let has_work = self.claimable(place);
-        if has_work {
-            self.found(worker, searching);
+        let place = self.own(worker).find(|place| self.claimable(*place));
+        if let Some(place) = place {
+            if *searching {
+                self.found(worker, searching);
+                self.share(worker, place);
+            }
             self.activate(place);
         }
-        has_work
+        place.is_some()
     }
 
     fn examine(&self) -> bool {
@@ -147,7 +165,7 @@ impl World for Pooled {
 #[test]
 fn loom_pools_lose_no_wake_up() {
     check(|| {
-        let world = Pooled::new([0], 0);
+        let world = Pooled::new::<1>(&[&[0]], 0);
         let worker = thread::spawn({
             let world = world.clone();
             move || world.work(0, false)
@@ -168,7 +186,7 @@ fn loom_pools_lose_no_wake_up() {
 #[test]
 fn loom_pools_do_not_rely_on_another_pool() {
     check(|| {
-        let world = Pooled::new([0, 1], 0);
+        let world = Pooled::new::<2>(&[&[0], &[1]], 0);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
         world.sleep.wake_in(1);
@@ -199,7 +217,7 @@ fn loom_pools_do_not_rely_on_another_pool() {
 #[test]
 fn loom_pools_rely_on_their_searcher() {
     check(|| {
-        let world = Pooled::new([0, 0], 0);
+        let world = Pooled::new::<2>(&[&[0, 1]], 0);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
         world.sleep.wake_in(0);
@@ -230,7 +248,7 @@ fn loom_pools_rely_on_their_searcher() {
 #[test]
 fn loom_pools_wake_a_second_worker() {
     check(|| {
-        let world = Pooled::new([0, 0], 2);
+        let world = Pooled::new::<2>(&[&[0, 1]], 2);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
         let workers = [0, 1].map(|worker| {
@@ -241,6 +259,39 @@ fn loom_pools_wake_a_second_worker() {
         world.give(0);
         world.leave();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
+        world.assert_over(2);
+    });
+}
+
+/// Worker 0 runs the first place alone, and the second one with worker 1. It was woken for a change and searches; both places get an
+/// item. The firing of the first one waits until both have begun, so the worker that finds it must not keep the other one's changer
+/// relying on it.
+///
+/// Mutations that fail: no wake-up in `share`, or no fence before it; `begin_search` or `found` that skips a pool of the worker.
+#[test]
+fn loom_pools_share_what_they_have_in_common() {
+    check(|| {
+        let world = Pooled::new::<2>(&[&[0], &[0, 1]], 2);
+        world.sleep.announce(0, false);
+        world.sleep.announce(1, false);
+        world.sleep.wake_in(0);
+        assert_eq!(world.sleep.wants_waking_in(1), Some(false));
+        let sleeper = thread::spawn({
+            let world = world.clone();
+            move || world.wake_up(1)
+        });
+        let searcher = thread::spawn({
+            let world = world.clone();
+            move || {
+                assert!(world.sleep.withdraw(0));
+                world.work(0, true);
+            }
+        });
+        world.give(0);
+        world.give(1);
+        world.leave();
+        sleeper.join().unwrap();
+        searcher.join().unwrap();
         world.assert_over(2);
     });
 }

@@ -82,7 +82,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     let began = (Instant::now(), ticks());
     net.sched.began.store(began.1, Ordering::Relaxed);
     let needs = policy.needs(&net.topology.graph);
-    if needs.pools() {
+    if needs.assigned() {
         net.sleep.set_pools(pools(net));
     }
     if needs.notifications() {
@@ -110,7 +110,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         net,
         policy,
         began,
-        config: worker_config(net, options, began.0),
+        config: worker_config(net, options, needs, began.0),
         begun,
         pinned: if net.topology.plan.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
@@ -122,14 +122,11 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     net.sched.partitions.store(lock(&shared).partitions(), Ordering::Relaxed);
 }
 
-/// The node that each worker serves, as the plan says.
+/// The nodes that each worker runs, as the plan says.
 fn pools(net: &Net<'_>) -> Pools {
-    let (graph, plan) = (&net.topology.graph, &net.topology.plan);
-    let mut of = vec![None; net.threads()];
-    for node in graph.node_ids() {
-        plan.servers(node).iter().for_each(|worker| of[*worker as usize] = Some(node.index()));
-    }
-    Pools::new(graph.nodes().len(), of)
+    let graph = &net.topology.graph;
+    let assignment = net.topology.plan.assignment(graph);
+    Pools::new(net.threads(), graph.node_ids().map(|node| assignment.workers_of(node)))
 }
 
 /// A worker's view of the engine, and its initial state under the policy.
@@ -167,11 +164,12 @@ fn begin<'a, P: Policy>(
 }
 
 /// The settings of the run's workers.
-fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConfig {
+fn worker_config(net: &Net<'_>, options: &Options, needs: Needs, began: Instant) -> WorkerConfig {
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
     WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         adapts: net.sched.width.adapts(),
+        shares: needs.assigned() && !needs.pools() && !net.topology.plan.shares().is_empty(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.topology.plan.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.roaming.is_some()),
@@ -297,7 +295,7 @@ impl<P: Policy> Execution<'_, P> {
 /// Wakes the workers without a thread that must run before a change wakes them:
 ///
 /// - with affinity, each worker whose own queue holds a node, since no other worker takes it;
-/// - with pools, a worker of each claimable node, since no other worker runs it;
+/// - with pools, a worker of each claimable node, since no worker of another pool runs it;
 /// - one worker if the caller is not a worker and a node is claimable;
 /// - one worker if a deadline or the deadlock search needs the clock while the caller is in a long firing.
 fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {

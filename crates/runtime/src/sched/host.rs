@@ -95,6 +95,14 @@ impl<S> Measurements for EngineHost<'_, S> {
         Occupancy::new(meter.items(), meter.capacity())
     }
 
+    fn has_producer(&self, channel: ChannelId) -> bool {
+        !self.net.meter(channel).ended()
+    }
+
+    fn has_consumer(&self, channel: ChannelId) -> bool {
+        !self.net.meter(channel).gone()
+    }
+
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.net.node(node).state.last_worker()
     }

@@ -17,7 +17,7 @@
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
 use crate::sched::look::Looker;
-use crate::sched::make_ready::{any_node, any_work, make_all_ready, share_queue};
+use crate::sched::make_ready::{any_node, any_work, found, make_all_ready, share_queue};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
 use std::time::Instant;
@@ -36,7 +36,7 @@ impl<P: Policy> Worker<'_, P> {
         if std::mem::take(&mut self.searching) {
             // Before the job, which may take long: while the mark is set no other worker is woken. The job's first act is to
             // wake one, so threads that have relied on this worker lose nothing.
-            net.sleep.found(self.host.worker);
+            found(net, self.host.worker, None);
         }
         let (worker, due) = (self.host.worker, self.due());
         let recall = || !net.stopped() && (ticks() >= due || any_node(net, worker));
@@ -95,7 +95,7 @@ impl<P: Policy> Worker<'_, P> {
             }
         } else if std::mem::take(&mut self.searching) {
             // There is work, and the policy may wait for a moment nevertheless. Others must not rely on this worker meanwhile.
-            net.sleep.found(self.host.worker);
+            found(net, self.host.worker, None);
             if net.sleep.wants_waking() {
                 net.sleep.wake_one();
             }

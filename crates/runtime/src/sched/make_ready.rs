@@ -19,7 +19,7 @@
 //! |---|---|---|
 //! | pinned to a worker, since its stack is there | that worker's queue of pinned nodes | that worker, even if others search |
 //! | assigned to a worker by the policy ([`affinity`](crate::sched::affinity)) | that worker's queue | that worker, even if others search |
-//! | served by a pool ([`pools`](crate::sched::sleep::pools)) | none: the policy scans | one of the pool, unless one of it searches already |
+//! | run by a pool ([`pools`](crate::sched::sleep::pools)) | none: the policy scans | one of the pool, unless one of it searches already |
 //! | neither | the shared queue, or the queue of the worker that calls | one, unless a worker searches already |
 //!
 //! A node may be pinned while another thread reads that it is not. Then its token lies in a queue from which another
@@ -266,11 +266,24 @@ fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
 
 /// Wakes another worker if a node near `node` is claimable or a job is open. Called by a worker that is about to activate
 /// `node`, where the policy scans. A searching worker owes this: changers relied on it, and it may find only one of
-/// several changes. A worker of a pool owes it for jobs alone: its node is the one that it activates ([`share_claim`]).
+/// several changes. A worker of pools owes it for jobs, and with [`found`] for the nodes that other workers run too.
 #[inline]
 pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     if net.sleep.wants_waking() {
         share_slowly(net, node);
+    }
+}
+
+/// A searching worker has found work: `node`, or something else than a node. Where workers run only nodes of their own, changers of
+/// the nodes that it has in common with others relied on its search, and it may come to these nodes late. So it wakes a worker for
+/// each of them that is claimable, but for `node`, of which [`share_claim`] wakes the next worker.
+pub(crate) fn found(net: &Net<'_>, worker: WorkerId, node: Option<NodeId>) {
+    net.sleep.found(worker);
+    let common = net.sleep.pools().map_or(&[][..], |pools| pools.common_nodes_of(worker));
+    if !common.is_empty() {
+        fence(Ordering::SeqCst); // the mark is cleared before the nodes are checked
+        let others = common.iter().map(|other| NodeId(*other)).filter(|other| Some(*other) != node);
+        others.for_each(|other| wake_for(net, other));
     }
 }
 
@@ -301,12 +314,12 @@ pub(crate) fn any_node(net: &Net<'_>, worker: WorkerId) -> bool {
     }
 }
 
-/// A node that the worker may claim: the one that it serves, or any. Each worker begins at another node, so that several
-/// workers find different ones.
+/// A node that the worker may claim: one of its own, or any. Each worker begins at another node, so that several workers find
+/// different ones.
 fn find_claimable(net: &Net<'_>, worker: WorkerId) -> Option<NodeId> {
     if let Some(pools) = net.sleep.pools() {
-        let node = pools.of(worker).map(|node| NodeId(node as u32));
-        return node.filter(|node| net.claimable(*node) && net.may_run(*node, worker));
+        let mut own = pools.nodes_of(worker).iter().map(|node| NodeId(*node));
+        return own.find(|node| net.claimable(*node) && net.may_run(*node, worker));
     }
     let count = net.cells.nodes.len();
     let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));

@@ -40,6 +40,17 @@ impl<P: Policy> Worker<'_, P> {
     /// The budget of the node's next activation, and its slice: see the documentation of the module. In firings.
     #[inline]
     pub(crate) fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
+        let (budget, slice) = self.batch_of_any(cell, node);
+        if self.config.shares && cell.kind == Kind::Parallel {
+            let slice = self.host.net.topology.plan.claim_for(node, self.host.worker, slice);
+            return (budget, slice);
+        }
+        (budget, slice)
+    }
+
+    /// [`Worker::batch`], of whichever worker.
+    #[inline]
+    fn batch_of_any(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         match cell.state.batch.load(Ordering::Relaxed) {
             0 => self.first_batch(cell, node),
             batch => {
@@ -62,7 +73,8 @@ impl<P: Policy> Worker<'_, P> {
             return slice;
         }
         let items = net.inputs(node).iter().map(|input| net.meter(*input).items()).min();
-        let share = items.map_or(usize::MAX, |items| items / (2 * net.threads()));
+        let workers = net.sleep.pools().map_or(net.threads(), |pools| pools.size_of(node.index()));
+        let share = items.map_or(usize::MAX, |items| items / (2 * workers.max(1)));
         slice.min(share.max(least as usize)).max(1)
     }
 

@@ -49,7 +49,7 @@ use crate::net::{ActivationContext, By, Net, NodeCell};
 use crate::sched::ending::fail_panic;
 use crate::sched::host::EngineHost;
 use crate::sched::injector;
-use crate::sched::make_ready::{changed_by, deliver_pinned, share};
+use crate::sched::make_ready::{changed_by, deliver_pinned, found, share};
 use crate::sched::pace::Pace;
 use crate::sched::roaming::Beyond;
 use crate::sched::widen;
@@ -81,6 +81,8 @@ pub(crate) struct WorkerConfig {
     pub(crate) pace: Pace,
     /// The run tries widths.
     pub(crate) adapts: bool,
+    /// The plan's shares decide the lengths of claims.
+    pub(crate) shares: bool,
     /// An idle worker spins before it announces sleep.
     pub(crate) spin: bool,
     /// A spinning worker yields its core: a dedicated thread that was woken may be waiting for one.
@@ -264,7 +266,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                     // Before the activation: while the mark is set no other worker is woken.
                     if self.searching {
                         self.searching = false;
-                        net.sleep.found(self.host.worker);
+                        found(net, self.host.worker, Some(node));
                     }
                     let event;
                     (event, now) = self.activate(cx, node, now);

@@ -6,6 +6,7 @@ use thalweg::embed::graph::{Kind, NodeId};
 use thalweg::embed::plan::Place;
 use thalweg::graph::GraphData;
 use thalweg::plan::{Misfit, NodeProfile, Plan, Profile, Wishes};
+use thalweg_analysis::topological_order;
 
 /// Random numbers of one plan: a linear congruential sequence (Knuth's MMIX), of which the upper half is used.
 struct Random(u64);
@@ -24,9 +25,18 @@ impl Random {
 /// A random plan that fits the graph, for 1 to 3 workers, with the policy and the budget of `made`.
 pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     let mut random = Random(seed);
-    let threads = Some(1 + random.below(3));
+    let threads = 1 + random.below(3);
+    legal_for(threads, graph, made, random)
+}
+
+/// As [`legal`], for this number of workers.
+pub fn legal_on(threads: usize, graph: &GraphData, made: &Plan, seed: u64) -> Plan {
+    legal_for(threads, graph, made, Random(seed))
+}
+
+fn legal_for(threads: usize, graph: &GraphData, made: &Plan, mut random: Random) -> Plan {
     let wishes = Wishes::default()
-        .maybe(threads, Wishes::threads)
+        .threads(threads)
         .policy(made.policy().to_owned())
         .pools(1 + random.below(3))
         .maybe(made.budget(), Wishes::budget);
@@ -37,8 +47,14 @@ pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     } else {
         let mut plan = Plan::new(graph, &wishes);
         (*plan.affinity_mut(), *plan.own_threads_mut()) = places(graph, &plan, &mut random);
+        if !plan.has_pools() && random.is_one_in(2) {
+            segments(graph, &mut plan, &mut random);
+        }
         plan
     };
+    if !plan.has_pools() {
+        replicas(graph, &mut plan, &mut random);
+    }
     sizes(graph, &mut plan, &mut random);
     repair(graph, &mut plan);
     plan
@@ -62,6 +78,42 @@ fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<Node
         }
     }
     (affinity, own_threads)
+}
+
+/// Segments of nodes that follow each other, each with a worker. Some nodes are in none.
+fn segments(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
+    let order = topological_order(graph).into_iter().filter(|node| !plan.own_threads().contains(node));
+    let mut left: Vec<NodeId> = order.collect();
+    while !left.is_empty() {
+        let rest = left.split_off(left.len().min(1 + random.below(4)));
+        let segment = std::mem::replace(&mut left, rest);
+        if random.is_one_in(4) {
+            continue;
+        }
+        let worker = random.below(plan.threads()) as u32;
+        let bound = segment.iter().filter(|node| graph.node(**node).kind() != Kind::Parallel);
+        plan.affinity_mut().extend(bound.map(|node| (*node, worker)));
+        plan.segments_mut().push(segment);
+    }
+}
+
+/// Lists of workers for some parallel nodes, of which half have shares.
+fn replicas(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
+    for id in graph.node_ids().filter(|id| graph.node(*id).kind() == Kind::Parallel) {
+        let limits = [graph.node(id).workers(), plan.replicas().get(&id).copied()];
+        let limit = limits.into_iter().flatten().fold(plan.threads(), |least, most| least.min(most as usize));
+        if limit == 0 || random.is_one_in(2) {
+            continue;
+        }
+        let first = random.below(plan.threads());
+        let workers = (0..1 + random.below(limit)).map(|at| ((first + at) % plan.threads()) as u32);
+        let workers: Vec<u32> = workers.collect();
+        if random.is_one_in(2) {
+            let shares = workers.iter().map(|_| 1 + random.below(5) as u32).collect();
+            plan.shares_mut().insert(id, shares);
+        }
+        plan.pools_mut().insert(id, workers);
+    }
 }
 
 /// Random numbers wherever a plan has one, legal or not.

@@ -1,0 +1,257 @@
+//! The policy `static`: each worker runs the segments that the plan gives it, and no others.
+
+use crate::pools::activated_by;
+use crate::support;
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::case::{Case, Disturbance, case, run};
+use support::item::Counted;
+use support::loops::{Ended, any_loop, build, reference as loop_reference};
+use support::planning::legal_on;
+use support::reference::reference;
+use support::runner::for_each;
+use support::watchdog::watch;
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::plan::Assignment;
+use thalweg::plan::Plan;
+use thalweg::prelude::*;
+use thalweg::{Error, Output};
+
+/// Source, two parallel nodes, a sequential one and a sink.
+fn squares(items: u64) -> Output<'static, Vec<u64>> {
+    let source = thalweg::from_iter(0..items).named("read");
+    let parallel = source.par_map(|n| n * n).named("square").par_map(|n| n + 1).named("add");
+    parallel.map(|n| n * 3).named("triple").collect()
+}
+
+fn expected(items: u64) -> impl Iterator<Item = u64> {
+    (0..items).map(|n| (n * n + 1) * 3)
+}
+
+/// Options for this number of threads whose plan is changed.
+fn with(threads: usize, change: impl Fn(&mut Plan) + Send + Sync + 'static) -> Options {
+    Options::new().threads(threads).policy("static").plan_with(move |_, mut plan| {
+        change(&mut plan);
+        Ok(plan)
+    })
+}
+
+fn ids(nodes: &[u32]) -> Vec<NodeId> {
+    nodes.iter().map(|node| NodeId(*node)).collect()
+}
+
+/// Source and sink belong to worker 0, the first parallel node to workers 1 to 3, the rest to worker 2.
+fn mapped(plan: &mut Plan) {
+    *plan.segments_mut() = vec![ids(&[0]), ids(&[1, 2, 3]), ids(&[4])];
+    plan.affinity_mut().extend([(NodeId(0), 0), (NodeId(3), 2), (NodeId(4), 0)]);
+    plan.pools_mut().insert(NodeId(1), vec![1, 2, 3]);
+    plan.shares_mut().insert(NodeId(1), vec![2, 1, 3]);
+}
+
+#[test]
+fn a_worker_fires_its_segments_and_no_others() {
+    let options = with(4, mapped).timeline(1 << 16);
+    let (items, report) = watch("static", || squares(100_000).run_with(&options)).unwrap().into_parts();
+    assert!(items.into_iter().eq(expected(100_000)));
+    assert_eq!((report.threads(), report.policy()), (4, "static"));
+    let by = activated_by(&report);
+    let own = [vec![0], vec![1, 2, 3], vec![2], vec![2], vec![0]];
+    assert_eq!(by.len(), own.len());
+    for (workers, own) in by.iter().zip(own) {
+        assert!(!workers.is_empty() && workers.iter().all(|worker| own.contains(worker)), "{by:?}");
+    }
+}
+
+#[test]
+fn the_callers_thread_fires_source_and_sink_if_they_are_worker_0s() {
+    let here = std::thread::current().id();
+    let count = Arc::new(AtomicUsize::new(0));
+    let (at_source, at_sink) = (count.clone(), count.clone());
+    let note = move |count: &AtomicUsize| {
+        assert_eq!(std::thread::current().id(), here);
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    let source = thalweg::from_iter((0..1000u64).inspect(move |_| note(&at_source)));
+    let sink = source.map(|n| n + 1).for_each(move |_| note(&at_sink));
+    let options = with(2, |plan| {
+        plan.affinity_mut().extend([(NodeId(0), 0), (NodeId(1), 1), (NodeId(2), 0)]);
+    });
+    sink.run_with(&options).unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), 2000);
+}
+
+/// As many threads as nodes, fewer and more, and none of the plan's decisions but the policy.
+#[test]
+fn without_segments_the_nodes_are_dealt() {
+    for threads in 1..=8 {
+        let options = Options::new().threads(threads).policy("static").timeline(1 << 12);
+        let (items, report) = watch("dealt", || squares(3000).run_with(&options)).unwrap().into_parts();
+        assert!(items.into_iter().eq(expected(3000)), "{threads} threads");
+        assert!(activated_by(&report).iter().all(|workers| workers.len() == 1), "{threads} threads");
+    }
+}
+
+/// Channels of one item, in which each segment is half ready with one and never for two: each change wakes a worker.
+#[test]
+fn channels_of_one_item_wake_their_workers() {
+    for plan in [mapped as fn(&mut Plan), |_| ()] {
+        let options = with(4, plan).capacity(1).claim_length(1);
+        let items = watch("one item", || squares(3000).run_with(&options)).unwrap().into_value();
+        assert!(items.into_iter().eq(expected(3000)));
+    }
+}
+
+/// The source publishes all items at once, and each firing waits until all have begun. Each worker has a segment of its own
+/// beside the replica, so the one that is woken may find other work first.
+#[test]
+fn one_change_wakes_the_workers_of_all_replicas() {
+    const ITEMS: usize = 4;
+    let begun = Arc::new(AtomicUsize::new(0));
+    let wait = move |item: usize| {
+        begun.fetch_add(1, Ordering::SeqCst);
+        while begun.load(Ordering::SeqCst) < ITEMS {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        item
+    };
+    let options = with(ITEMS, |plan| {
+        (plan.claim_lengths_mut()[0], plan.claim_lengths_mut()[1]) = (ITEMS, 1);
+        plan.affinity_mut().extend([(NodeId(0), 0), (NodeId(2), 1)]);
+        plan.pools_mut().insert(NodeId(1), vec![3, 0, 1, 2]);
+    });
+    let sum = thalweg::from_iter(0..ITEMS).par_map(wait).fold(0, |sum, item| sum + item);
+    assert_eq!(*watch("one change", || sum.run_with(&options.repeatable())).unwrap(), 6);
+}
+
+#[test]
+fn a_list_that_does_not_fit_is_refused() {
+    let refused = |edit: fn(&mut Plan)| squares(1).run_with(&with(2, edit)).unwrap_err().to_string();
+    let error = refused(|plan| _ = plan.pools_mut().insert(NodeId(1), vec![1, 7]));
+    assert!(error.contains("node `square` belongs to worker 7 in the plan"), "{error}");
+    let error = refused(|plan| _ = plan.shares_mut().insert(NodeId(1), vec![1]));
+    assert!(error.contains("node `square` has 1 shares in the plan and 0 workers"), "{error}");
+}
+
+/// A policy that the caller names runs by any plan.
+#[test]
+fn it_runs_under_a_plan_of_another_policy() {
+    let options = Options::new().threads(3);
+    let (items, report) = watch("under", || {
+        let output = squares(500);
+        output.graph().run_under(&thalweg::embed::policy::Static, &options).map(|run| {
+            let report = run.report().clone();
+            (run.take(output).unwrap(), report)
+        })
+    })
+    .unwrap();
+    assert!(items.into_iter().eq(expected(500)));
+    assert_eq!(report.policy(), "Static");
+}
+
+#[test]
+fn cancel_failure_and_early_ends_reach_sleeping_workers() {
+    let options = || with(4, mapped).capacity(8);
+    let endless = || {
+        let source = thalweg::from_iter(0u64..).par_map(|n| n * n).par_map(|n| n + 1);
+        source.map(|n| {
+            assert_ne!(n, u64::MAX);
+            n
+        })
+    };
+    let mut left = 100;
+    let leaves = endless().for_each(move |_| {
+        left -= 1;
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    watch("leaves", || leaves.run_with(&options())).unwrap();
+
+    let cancelled = options().on_start(|run| {
+        let run = run.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            run.cancel();
+        });
+    });
+    let error = watch("cancel", || endless().for_each(|_| ()).run_with(&cancelled)).unwrap_err().into_error();
+    assert!(matches!(error, Error::Cancelled), "{error:?}");
+
+    let failing = endless().for_each(|n| assert_ne!(n, 70 * 70 + 1));
+    let error = watch("failure", || failing.run_with(&options())).unwrap_err().into_error();
+    assert!(matches!(error, Error::Panic { .. }), "{error:?}");
+}
+
+/// Random plans for one to eight workers: those of [`legal_on`], in which all nodes have workers.
+fn planned(options: Options, threads: usize, seed: u64) -> Options {
+    options.threads(threads).policy("static").plan_with(move |graph, made| {
+        let plan = legal_on(made.threads(), graph, &made, seed);
+        plan.check(graph).map_err(|error| error.to_string())?;
+        let assignment: Assignment = plan.assignment(graph);
+        let is_run =
+            |node: &NodeId| plan.own_threads().contains(node) || !assignment.workers_of(*node).is_empty();
+        assert!(graph.node_ids().all(|node| is_run(&node)));
+        Ok(plan)
+    })
+}
+
+#[test]
+fn random_graphs_have_the_items_of_the_reference() {
+    for_each(10, (case(), 1..=8usize, any::<u64>()), |(case, threads, seed): (Case, _, _)| {
+        let Some(expected) = reference(&case.spec) else { return Ok(()) };
+        let options = planned(case.config.options(), threads, seed);
+        let outcome = watch(format!("plan {seed}, {case:#?}"), || {
+            run::<Counted>(&case, Disturbance::default(), &options)
+        });
+        let whole = outcome.end.is_ok();
+        prop_assert!(whole || outcome.is_over_budget(), "the run failed: {:?}", outcome.end.err());
+        for (sink, (got, expected)) in outcome.got.iter().zip(&expected).enumerate() {
+            let same = got.len() <= expected.len() && got[..] == expected[..got.len()];
+            prop_assert!(same && (!whole || got.len() == expected.len()), "sink {}", sink);
+        }
+        prop_assert_eq!(outcome.lost, 0);
+        Ok(())
+    });
+}
+
+/// Work-lists: loops without an input from outside, cut into segments or inside one, which end or are deadlocks.
+#[test]
+fn random_loops_end_as_the_reference_does() {
+    let capacity = prop::sample::select(vec![1usize, 3, 1000]);
+    for_each(8, (any_loop(), 1..=8usize, any::<u64>(), capacity), |(case, threads, seed, capacity)| {
+        let Some(expected) = loop_reference(&case) else { return Ok(()) };
+        let options = planned(Options::new().capacity(capacity), threads, seed);
+        let graph = Graph::new();
+        let all = build(&graph, &case).collect();
+        let run = watch(format!("plan {seed}, {case:#?}"), || graph.run_with(&options));
+        match (run.map_err(Error::from), expected) {
+            (Ok(run), Ended::Well { done, .. }) => prop_assert_eq!(run.take(all).unwrap(), done),
+            (Err(Error::Deadlock(_)), Ended::Stuck) => {}
+            (end, expected) => {
+                let end = end.map(|_| "it ended");
+                return Err(TestCaseError::fail(format!("expected {expected:?}, got {end:?}")));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Workers that run a node, in the graph of [`squares`].
+#[test]
+fn a_plan_with_lists_prints_and_replays() {
+    let graph = squares(1).graph().build().unwrap().graph().clone();
+    let prepared = squares(1).graph().build().unwrap().prepare(&with(4, mapped)).unwrap();
+    let text = prepared.plan().on(&graph).to_string();
+    assert!(text.contains(" workers 1 2 3 shares 2 1 3  # square"), "{text}");
+    let plan = Plan::read(&text, &graph).unwrap();
+    let assignment = plan.assignment(&graph);
+    let workers: Vec<&[u32]> = graph.node_ids().map(|node| assignment.workers_of(node)).collect();
+    assert_eq!(workers, [&[0][..], &[1, 2, 3], &[2], &[2], &[0]]);
+    let options = Options::new().plan(plan).timeline(1 << 12);
+    let (items, report) = watch("replay", || squares(500).run_with(&options)).unwrap().into_parts();
+    assert!(items.into_iter().eq(expected(500)));
+    assert_eq!(activated_by(&report)[4], BTreeSet::from([0]));
+}
