@@ -4,10 +4,10 @@ mod support;
 
 use std::collections::BTreeSet;
 use support::FREE;
-use thalweg_graph::{Kind, Link, NodeId};
+use thalweg_graph::{GraphData, Kind, Link, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::{Auto, Decision, Static};
-use thalweg_sim::{Cost, Model, Ratio, Report, Settings, run, run_planned, shapes};
+use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, run_planned, shapes};
 
 /// A generator of random numbers (S. Vigna's SplitMix64).
 struct Random(u64);
@@ -72,8 +72,7 @@ fn random_plan(model: &Model, random: &mut Random) -> Plan {
     let wishes = Wishes::default().threads(threads).policy("static").capacity(capacity).claim_length(claim);
     let mut plan = Plan::new(graph, &wishes);
     let for_workers = |node: &NodeId| !graph.node(*node).blocking();
-    // Models add producers before their consumers.
-    let mut left: Vec<NodeId> = graph.node_ids().filter(for_workers).collect();
+    let mut left: Vec<NodeId> = in_order(graph).into_iter().filter(for_workers).collect();
     while !left.is_empty() {
         let rest = left.split_off(left.len().min(1 + random.below(4)));
         let segment = std::mem::replace(&mut left, rest);
@@ -97,14 +96,32 @@ fn random_plan(model: &Model, random: &mut Random) -> Plan {
         }
         plan.pools_mut().insert(node, workers);
     }
-    plan.check(graph).unwrap_or_else(|error| panic!("{error}\n{}", plan.on(graph)));
+    plan.check(graph).unwrap_or_else(|error| panic!("{error}\n{plan:?}"));
     plan
 }
 
-fn play(model: &Model, plan: &Plan, settings: &Settings) -> Report {
+/// The nodes, producers before consumers, but around loops.
+fn in_order(graph: &GraphData) -> Vec<NodeId> {
+    let (mut left, mut order): (Vec<NodeId>, Vec<NodeId>) = (graph.node_ids().collect(), Vec::new());
+    while !left.is_empty() {
+        let is_next = |node: &NodeId| {
+            let channels = graph.node(*node).inputs().iter().filter_map(|port| port.channel());
+            let mut producers = channels.map(|id| graph.channel(id).from().0);
+            producers.all(|from| from == *node || order.contains(&from))
+        };
+        let next = left.iter().position(is_next).unwrap_or(0);
+        order.push(left.remove(next));
+    }
+    order
+}
+
+fn try_play(model: &Model, plan: &Plan, settings: &Settings) -> Result<Report, Failure> {
     let settings = Settings { workers: plan.threads(), ..*settings };
-    let report = run_planned(&Static, model, &settings, plan.clone());
-    report.unwrap_or_else(|failure| panic!("{failure}\n{}\n{}", model.graph, plan.on(&model.graph)))
+    run_planned(&Static, model, &settings, plan.clone())
+}
+
+fn play(model: &Model, plan: &Plan, settings: &Settings) -> Report {
+    try_play(model, plan, settings).unwrap_or_else(|failure| panic!("{failure}\n{:?}\n{plan:?}", model.graph))
 }
 
 /// Fails if a worker has activated a node that the plan gives to others.
@@ -113,26 +130,33 @@ fn assert_own(model: &Model, plan: &Plan, report: &Report) {
     for entry in &report.decisions {
         if let Decision::Activate(node) = entry.decision {
             let workers = assignment.workers_of(node);
-            assert!(workers.contains(&(entry.worker as u32)), "{entry:?}\n{}", plan.on(&model.graph));
+            assert!(workers.contains(&(entry.worker as u32)), "{entry:?}\n{plan:?}");
         }
     }
 }
 
+/// Channels do not grow in virtual time, so some of the plans have too little room for their graph, whatever the policy.
 #[test]
 fn random_plans_give_the_firings_of_auto() {
     let mut random = Random(1);
-    for case in 0..400 {
+    let mut ended = 0;
+    for case in 0..250 {
         let model = random_model(&mut random);
-        let expected = run(&Auto, &model.clone().capacity(1000), &Settings::default());
-        let Ok(expected) = expected else { panic!("case {case}: {expected:?}\n{}", model.graph) };
         let plan = random_plan(&model, &mut random);
         let waits = if random.below(4) == 0 { 10 } else { 0 };
-        let settings =
-            Settings { foresight: random.below(2) == 0, ticket_wait: waits, ..Settings::default() };
-        let report = play(&model, &plan, &settings);
-        assert_eq!(report.firings, expected.firings, "case {case}\n{}", plan.on(&model.graph));
-        assert_own(&model, &plan, &report);
+        let foresight = random.below(2) == 0;
+        let settings = Settings { workers: 3, foresight, ticket_wait: waits, ..Settings::default() };
+        match (run_planned(&Auto, &model, &settings, plan.clone()), try_play(&model, &plan, &settings)) {
+            (Ok(expected), Ok(report)) => {
+                ended += 1;
+                assert_eq!(report.firings, expected.firings, "case {case}\n{plan:?}");
+                assert_own(&model, &plan, &report);
+            }
+            (Err(Failure::Deadlock { .. }), Err(Failure::Deadlock { .. })) => {}
+            (expected, got) => panic!("case {case}: {expected:?}, {got:?}\n{:?}\n{plan:?}", model.graph),
+        }
     }
+    assert!(ended > 125, "{ended} of 250 ended");
 }
 
 #[test]
@@ -144,7 +168,7 @@ fn random_plans_of_all_shapes_end() {
             let plan = random_plan(&model, &mut random);
             let settings = Settings { patience: 1, wake: 1, window: 2, ..Settings::default() };
             let report = play(&model, &plan, &settings);
-            assert_eq!(report.firings, expected, "{shape}\n{}", plan.on(&model.graph));
+            assert_eq!(report.firings, expected, "{shape}\n{plan:?}");
             assert_own(&model, &plan, &report);
         }
     }
@@ -182,10 +206,10 @@ fn replicas_that_claim_equally_often_take_their_shares() {
     let sink = model.sequential("sink", Cost::Fixed(1));
     model.join(source, work);
     model.join(work, sink);
-    let wishes = Wishes::default().threads(3).policy("static").capacity(64).claim_length(16);
+    let wishes = Wishes::default().threads(4).policy("static").capacity(64).claim_length(16);
     let mut plan = Plan::new(&model.graph, &wishes);
     plan.claim_lengths_mut()[work.index()] = 12;
-    plan.affinity_mut().extend([(source, 0), (sink, 0)]);
+    plan.affinity_mut().extend([(source, 0), (sink, 3)]);
     plan.pools_mut().insert(work, vec![2, 1]);
     plan.shares_mut().insert(work, vec![3, 1]);
     let report = play(&model, &plan, &FREE);
