@@ -5,7 +5,7 @@
 //! |---|---|
 //! | a parallel node with its input | a [`Place`]: items, of which a claim takes one; a firing outside of the claim |
 //! | `Sleep`, `Pools`, `Claim`, `Meter` | the real ones |
-//! | `make_ready::wake_for`, `share_claim`, `found` and `any_work` | functions of [`Pooled`] |
+//! | `make_ready::wake_for`, `share_claim`, `share_common` and `any_work` | functions of [`Pooled`] |
 //! | the examination of a resting graph | [`World::examine`]: it fails if a place still has an item |
 //!
 //! A lost wake-up fails as an item that is left when the last active thread examines, or, where a firing waits for another one,
@@ -104,16 +104,6 @@ impl Pooled {
         nodes.iter().map(|place| *place as usize)
     }
 
-    /// As `make_ready::found`, after `Sleep::found`.
-    fn share(&self, worker: Sleeper, found: usize) {
-        let common = self.sleep.pools().map_or(&[][..], |pools| pools.common_nodes_of(worker));
-        if !common.is_empty() {
-            fence(Ordering::SeqCst);
-            let others = common.iter().map(|place| *place as usize).filter(|place| *place != found);
-            others.for_each(|place| self.wake_for(place));
-        }
-    }
-
     fn fire(&self, place: usize) {
         let mut begun = lock(&self.begun);
         *begun += 1;
@@ -143,11 +133,20 @@ impl World for Pooled {
         if let Some(place) = place {
             if *searching {
                 self.found(worker, searching);
-                self.share(worker, place);
+                self.share_common(worker, Some(place));
             }
             self.activate(place);
         }
         place.is_some()
+    }
+
+    fn share_common(&self, worker: Sleeper, found: Option<usize>) {
+        let common = self.sleep.pools().map_or(&[][..], |pools| pools.common_nodes_of(worker));
+        if !common.is_empty() {
+            fence(Ordering::SeqCst);
+            let others = common.iter().map(|place| *place as usize).filter(|place| Some(*place) != found);
+            others.for_each(|place| self.wake_for(place));
+        }
     }
 
     fn examine(&self) -> bool {
@@ -267,7 +266,7 @@ fn loom_pools_wake_a_second_worker() {
 /// item. The firing of the first one waits until both have begun, so the worker that finds it must not keep the other one's changer
 /// relying on it.
 ///
-/// Mutations that fail: no wake-up in `share`, or no fence before it; `begin_search` or `found` that skips a pool of the worker.
+/// Mutations that fail: no `share_common` where the worker has found work, or where it withdraws its announcement.
 #[test]
 fn loom_pools_share_what_they_have_in_common() {
     check(|| {

@@ -45,6 +45,9 @@ pub(super) trait World {
         }
     }
 
+    /// As `make_ready::share_common`.
+    fn share_common(&self, _: Sleeper, _found: Option<usize>) {}
+
     /// The worker's loop, until the examination finds nothing to do. `searching` says that the worker was woken.
     fn work(&self, worker: Sleeper, mut searching: bool) {
         loop {
@@ -54,7 +57,10 @@ pub(super) trait World {
                 }
                 self.sleep().announce(worker, searching);
                 if self.any_work(worker) {
-                    searching = self.sleep().withdraw(worker);
+                    let has_searched = std::mem::replace(&mut searching, self.sleep().withdraw(worker));
+                    if has_searched && !searching {
+                        self.share_common(worker, None);
+                    }
                     continue;
                 }
             }

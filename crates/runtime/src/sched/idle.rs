@@ -17,7 +17,7 @@
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
 use crate::sched::look::Looker;
-use crate::sched::make_ready::{any_node, any_work, found, make_all_ready, share_queue};
+use crate::sched::make_ready::{any_node, any_work, found, make_all_ready, share_common, share_queue};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
 use std::time::Instant;
@@ -84,11 +84,14 @@ impl<P: Policy> Worker<'_, P> {
         if !self.spin_for_work() && !net.stopped() {
             // A sleeping worker searches from all suspects (`park`), so others may note these from now on.
             self.suspects.clear(net);
-            net.sleep.announce(self.host.worker, self.searching);
-            self.searching = false;
-            let start = self.host.worker;
-            if any_work(net, start) || net.stopped() {
-                self.searching = net.sleep.withdraw(self.host.worker);
+            let worker = self.host.worker;
+            let has_searched = std::mem::take(&mut self.searching);
+            net.sleep.announce(worker, has_searched);
+            if any_work(net, worker) || net.stopped() {
+                self.searching = net.sleep.withdraw(worker);
+                if has_searched && !self.searching {
+                    share_common(net, worker, None); // the check above stops at the first node with work
+                }
             } else {
                 self.park(before);
                 parked = true;

@@ -274,11 +274,16 @@ pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// A searching worker has found work: `node`, or something else than a node. Where workers run only nodes of their own, changers of
-/// the nodes that it has in common with others relied on its search, and it may come to these nodes late. So it wakes a worker for
-/// each of them that is claimable, but for `node`, of which [`share_claim`] wakes the next worker.
+/// A searching worker has found work: `node`, or something else than a node.
 pub(crate) fn found(net: &Net<'_>, worker: WorkerId, node: Option<NodeId>) {
     net.sleep.found(worker);
+    share_common(net, worker, node);
+}
+
+/// Wakes a worker for each claimable node that this worker has in common with others, but for `node`, of which [`share_claim`] wakes
+/// the next one. Called when the worker's search has ended and it is about to work: changers of these nodes relied on the search, and
+/// it may come to them late.
+pub(crate) fn share_common(net: &Net<'_>, worker: WorkerId, node: Option<NodeId>) {
     let common = net.sleep.pools().map_or(&[][..], |pools| pools.common_nodes_of(worker));
     if !common.is_empty() {
         fence(Ordering::SeqCst); // the mark is cleared before the nodes are checked

@@ -39,12 +39,15 @@
 //! If the changer (3) reads a count of 0, then of each worker of the pool it misses the next announcement. So its fence comes
 //! before that worker's fence (2), and the check (3) sees the change.
 //!
-//! If it reads `SEARCHING`, it relies on a worker of the pool that was woken. That one clears the bit before it fences: either by
-//! an announcement, and then its check sees the change; or because it has found work. Work of the node in question: then it claims
-//! firings of the node, and after the claim it fences and wakes the next worker of the pool if the node is still claimable
-//! ([`share_claim`](crate::sched::make_ready::share_claim)). Other work: then it fences and wakes a worker for each node that it
-//! shares with others and that is claimable ([`found`](crate::sched::make_ready::found)). A worker that is alone in the pool checks
-//! all its nodes again before it sleeps.
+//! If it reads `SEARCHING`, it relies on a worker of the pool that was woken. That one clears the bit before it fences: by an
+//! announcement, or because it has found work.
+//!
+//! - After an announcement its check sees the change, or stops earlier at another node that has work.
+//! - If it has found work of the node in question, it claims firings of the node, and after the claim it fences and wakes the next
+//!   worker of the pool if the node is still claimable ([`share_claim`](crate::sched::make_ready::share_claim)).
+//! - If it has found other work, in its search or in the check, it fences and wakes a worker for each claimable node that it has in
+//!   common with others ([`share_common`](crate::sched::make_ready::share_common)). A worker that is alone in the pool checks all its
+//!   nodes again before it sleeps.
 //!
 //! A worker outside of the pool never counts: neither does its search keep a changer from waking, which is why `SEARCHING` of the
 //! run's word does not suffice, nor is it woken in place of one of the pool. Only jobs of teams, which every idle worker checks,
