@@ -34,8 +34,9 @@ mod watchdog;
 use realised::Gates;
 use thalweg::embed::graph::{Link, NodeId};
 use thalweg::embed::policy::record::{Entry, Log};
-use thalweg::embed::policy::{Recorded, WorkerId, registry};
+use thalweg::embed::policy::{Recorded, Static, WorkerId, registry};
 use thalweg::graph::GraphData;
+use thalweg::plan::{Plan, Wishes};
 use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::{Graph, Options};
 use thalweg_lang::{Compiled, Sources, compile};
@@ -56,15 +57,22 @@ fn policies() -> impl Iterator<Item = &'static str> {
 }
 
 fn in_the_engine<P: Policy>(policy: &P, model: &Model, sizes: Sizes) -> Vec<Entry> {
+    under_options(policy, model, options(sizes))
+}
+
+fn options(sizes: Sizes) -> Options {
+    Options::new().threads(1).repeatable().claim_length(sizes.run).seed(sizes.seed)
+}
+
+fn under_options<P: Policy>(policy: &P, model: &Model, options: Options) -> Vec<Entry> {
     let gates = Gates::new(model, 0);
     let graph: Graph<'_> = realised::build_gated(model, &gates);
-    let options = Options::new().threads(1).repeatable().claim_length(sizes.run).seed(sizes.seed);
     let log = Log::new();
     let network = graph.build().unwrap();
     let built = network.graph().clone();
     let prepared = network.prepare(&options).unwrap();
     let fed = FeedWhenIdle { policy, model, gates: &gates, rounds: model.arrivals() };
-    watch(format!("{sizes:?}"), || prepared.run_under(&Recorded::new(&fed, &log)).unwrap());
+    watch(format!("{options:?}"), || prepared.run_under(&Recorded::new(&fed, &log)).unwrap());
     to_last_activation(log.take().into_iter().map(|entry| in_model(entry, &model.graph, &built)).collect())
 }
 
@@ -315,6 +323,45 @@ const BURST: usize = 1000;
 fn starve(model: &mut Model, to: NodeId, pop: Ratio, bursts: &[u64]) {
     let source = model.starving(&format!("bursts{}", model.nodes.len()), bursts);
     model.join_rated((source, Ratio::ONE), (to, pop), Link::default().with_capacity(BURST));
+}
+
+/// One worker under `static` makes the same choices among the same segments: the plan's, with those of the engine's sizes.
+fn compare_segments(model: &Model, segments: &[&[u32]]) {
+    let ids = |nodes: &&[u32]| nodes.iter().map(|node| NodeId(*node)).collect::<Vec<_>>();
+    let segments: Vec<Vec<NodeId>> = segments.iter().map(ids).collect();
+    for (run, capacity) in [(1, 2), (4, 16), (7, 9), (16, 40), (64, 256)] {
+        let (model, sizes) = (model.clone().capacity(capacity), Sizes { run, seed: 1 });
+        let wishes = Wishes::default().threads(1).claim_length(run);
+        let mut plan = Plan::new(&model.graph, &wishes);
+        *plan.segments_mut() = segments.clone();
+        *plan.capacities_mut() = model.graph.channel_ids().map(|id| model.capacity_of(id)).collect();
+        let simulated = thalweg_sim::run_planned(&Static, &model, &virtual_settings(sizes), plan).unwrap();
+        let simulated = to_last_activation(simulated.decisions);
+        let segments = segments.clone();
+        let options = options(sizes).plan_with(move |_, mut plan| {
+            *plan.segments_mut() = segments.clone();
+            Ok(plan)
+        });
+        let real = under_options(&Static, &model, options);
+        let same = real.iter().zip(&simulated).take_while(|(a, b)| a == b).count();
+        let next = (real.get(same), simulated.get(same));
+        assert!(real == simulated, "{run}, {capacity}: entry {same}, {next:?}\n{}", model.graph);
+        assert!(same > 10, "{run}, {capacity}: only {same} decisions");
+    }
+}
+
+#[test]
+fn on_segments_of_a_plan() {
+    compare_segments(&shapes::chain_of(7, FIRINGS, 100), &[&[0, 1], &[2, 3, 4], &[5]]);
+    compare_segments(&shapes::farm(FIRINGS, 30, 300), &[&[0, 1], &[2]]);
+    let mut looped = shapes::feedback(100);
+    looped.nodes[0].firings = FIRINGS;
+    compare_segments(&looped, &[&[0], &[1, 2, 3], &[4]]);
+    let mut hub = shapes::two_sources();
+    for node in hub.nodes.iter_mut().filter(|node| node.firings > 0) {
+        node.firings = FIRINGS;
+    }
+    compare_segments(&hub, &[&[0], &[1, 2], &[3, 4, 5]]);
 }
 
 /// The worker idles between bursts, some of which are too short for a firing.
