@@ -18,7 +18,8 @@ use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::embed::graph::NodeId;
 use thalweg::embed::plan::Assignment;
-use thalweg::plan::Plan;
+use thalweg::plan::mappers::{self, Target};
+use thalweg::plan::{Plan, Wishes};
 use thalweg::prelude::*;
 use thalweg::{Error, Output};
 
@@ -254,4 +255,32 @@ fn a_plan_with_lists_prints_and_replays() {
     let (items, report) = watch("replay", || squares(500).run_with(&options)).unwrap().into_parts();
     assert!(items.into_iter().eq(expected(500)));
     assert_eq!(activated_by(&report)[4], BTreeSet::from([0]));
+}
+
+/// A chain with a split and a join, whose first branch is parallel.
+fn branches(items: u64) -> Output<'static, Vec<u64>> {
+    let (left, right) = thalweg::from_iter(0..items).named("read").state_bytes(20 << 10).tee();
+    let left = left.par_map(|n| n * n).named("square").state_bytes(90 << 10);
+    let right = right.map(|n| n ^ n >> 3).named("mix").state_bytes(60 << 10);
+    let both = left.zip(right).map(|(a, b)| a ^ b).named("join").state_bytes(30 << 10);
+    both.par_map(|n| n + 1).named("add").state_bytes(10 << 10).collect()
+}
+
+#[test]
+fn every_mapper_gives_the_same_output_on_any_number_of_workers() {
+    const ITEMS: u64 = 2000;
+    let expected: Vec<u64> = (0..ITEMS).map(|n| ((n * n) ^ (n ^ n >> 3)) + 1).collect();
+    let report = branches(ITEMS).run_with(&Options::new().threads(1)).unwrap().into_report();
+    let target = Target::default().with_cache(128 << 10);
+    for (name, _) in mappers::names() {
+        for threads in 1..=8 {
+            let wishes = Wishes::default().threads(threads).policy("static");
+            let plan = Plan::new(report.graph(), &wishes);
+            let mapper = mappers::named(name).unwrap();
+            let plan = plan.mapped(report.graph(), &report.profile(), mapper, &target).unwrap();
+            let what = format!("{name} on {threads}:\n{}", plan.on(report.graph()));
+            let items = watch(what.clone(), || branches(ITEMS).run_with(&Options::new().plan(plan)));
+            assert!(items.unwrap().into_value() == expected, "{what}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Static execution: each worker runs the segments of the plan that belong to it, and nothing else.
 //!
-//! This is the execution of a pipeline that a mapper has divided among caches and workers (*Locality-Aware Concurrency
-//! Platforms*, sections 3.2 and 4.2.3). [`Plan::assignment`](thalweg_plan::Plan::assignment) says which segments a worker has. A
+//! This is the execution of a pipeline that a mapper has divided among caches and workers (J. Maglalang, *Locality-Aware Concurrency
+//! Platforms*, 2017, sections 3.2 and 4.2.3). [`Plan::assignment`](thalweg_plan::Plan::assignment) says which segments a worker has. A
 //! parallel node with a list of workers is a segment of one node for each of them, a *replica*; the engine's reorder window keeps
 //! the order of its items. Work conservation is absent on purpose: a worker without work of its own sleeps, whatever waits for the
 //! others. What belongs together stays in one cache, and the plan, not the policy, balances the load.
@@ -20,8 +20,7 @@
 //! it. Rule 3 is what remains where they do not: at the end of a stream before all producers have ended, in channels that hold
 //! less than two firings, on inputs of dynamic rate that stay empty while others flow, and around loops through several segments,
 //! whose initial items may never fill half. It also serves a worker that is faster than the others: its segments run before they are
-//! half ready, which takes time that the worker would spend asleep. The loads that the host measures are then still right, and
-//! the worker's switches between segments become fewer as its channels fill.
+//! half ready, which takes time that the worker would spend asleep. Its switches between segments become fewer as its channels fill.
 //!
 //! # Where we differ from the paper
 //!
@@ -32,8 +31,9 @@
 //! - Segments may have several channels in and out, loops, and processes.
 //! - One decision in [`FAIR_EVERY`] goes to the next of the worker's nodes that can fire, in round-robin order. Nodes that keep each
 //!   other ready, as those of a work-list, would keep the worker for ever, also where the run ends only if another node does.
-//! - The shares of replicas are lengths of claims ([`Plan::claim_for`](thalweg_plan::Plan::claim_for)). Each claim is a run of
-//!   consecutive items, and a replica that is delayed leaves items to the others; the paper's split edge waits for it.
+//! - The shares of replicas are lengths of claims ([`Plan::claim_for`](thalweg_plan::Plan::claim_for)), each of a run of consecutive
+//!   items. So replicas that claim equally often take their shares. One that is delayed, or comes back sooner, leaves items to the
+//!   others or takes theirs; the paper's split edge has a queue for each replica, and waits for it.
 //!
 //! # Liveness
 //!
