@@ -139,6 +139,11 @@ fn sizes(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
 /// Follows the errors of the check until the plan fits.
 fn repair(graph: &GraphData, plan: &mut Plan) {
     while let Err(error) = plan.check(graph) {
+        // A loop of which one node has a thread of its own cannot be inside a segment.
+        if let (Place::Segment(at), Misfit::Returns { .. }) = (error.place(), error.misfit()) {
+            plan.segments_mut().remove(at);
+            continue;
+        }
         let Place::Channel(channel) = error.place() else { panic!("{error}\n{plan}") };
         match error.misfit() {
             Misfit::Capacity { needed, .. } => plan.capacities_mut()[channel.index()] = *needed,
