@@ -34,6 +34,7 @@ struct Hidden {
     model: Option<Box<Metadata>>,
     executable: bool,
     /// Only the owner may read and write the finished file.
+    #[cfg_attr(not(unix), allow(dead_code))]
     private: bool,
     /// The file has its final permissions.
     permitted: bool,
@@ -56,21 +57,10 @@ impl OutFile {
             let file = OpenOptions::new().write(true).open(path).doing("creating", path)?;
             return Ok(Self::direct(file));
         }
-        if existing.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(Error::NotReplaceable(path.to_path_buf()));
-        }
-        if names_folder(path) {
-            return Err(Error::NamesFolder(path.to_path_buf()));
-        }
-        if !force && fs::symlink_metadata(path).is_ok() {
+        if !force && existing.as_ref().is_none_or(Metadata::is_file) && fs::symlink_metadata(path).is_ok() {
             return Err(Error::Exists(path.to_path_buf()));
         }
-        // The target of a link is replaced, not the link.
-        let path = match existing {
-            Some(_) => fs::canonicalize(path).doing("creating", path)?,
-            None => path.to_path_buf(),
-        };
-        let hidden = Hidden::create(path, force)?;
+        let hidden = Hidden::create(replaced(path, existing.as_ref())?, force)?;
         Ok(OutFile { target: Target::Hidden(hidden), durable: true })
     }
 
@@ -249,35 +239,51 @@ impl Hidden {
         }
     }
 
-    /// Sets the permissions of a new file, or owner and permissions of the file that is replaced or of the model, as far as
-    /// this user may. If the file gets another group, that group has no permissions. Set-user and set-group bits are not
-    /// passed on: they were for other contents.
-    #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-        let file = self.file.file();
+        #[cfg(unix)]
         if self.private {
-            return file.set_permissions(fs::Permissions::from_mode(0o600));
+            use std::os::unix::fs::PermissionsExt;
+            return self.file.file().set_permissions(fs::Permissions::from_mode(0o600));
         }
-        let model = fs::metadata(&self.path).ok().or_else(|| self.model.as_deref().cloned());
-        let mut mode = if let Some(old) = model {
-            let own = fchown(file, Some(old.uid()), Some(old.gid()));
-            let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
-            old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
-        } else {
-            super::new_mode(parent(&self.path))? & 0o666
-        };
-        if self.executable {
-            mode |= (mode & 0o444) >> 2;
-        }
-        file.set_permissions(fs::Permissions::from_mode(mode))
+        permit(self.file.file(), &self.path, self.model.as_deref(), self.executable)
     }
+}
 
-    #[cfg(not(unix))]
-    fn set_permissions(&self) -> io::Result<()> {
-        let _ = (self.executable, self.private);
-        Ok(())
+/// The path of the file that an output at `path` creates or replaces: the target of a link is replaced, not the link.
+/// `existing`: what the path leads to.
+pub(super) fn replaced(path: &Path, existing: Option<&Metadata>) -> Result<PathBuf> {
+    match existing {
+        Some(existing) if !existing.is_file() => Err(Error::NotReplaceable(path.to_path_buf())),
+        _ if names_folder(path) => Err(Error::NamesFolder(path.to_path_buf())),
+        Some(_) => fs::canonicalize(path).doing("creating", path),
+        None => Ok(path.to_path_buf()),
     }
+}
+
+/// Sets the permissions of a file that becomes `path`: those of a new file, or owner and permissions of the file that is
+/// replaced or of the model, as far as this user may. If the file gets another group, that group has no permissions. Set-user
+/// and set-group bits are not passed on: they were for other contents.
+#[cfg(unix)]
+pub(super) fn permit(file: &File, path: &Path, model: Option<&Metadata>, executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let replaced = fs::metadata(path).ok();
+    let mut mode = if let Some(old) = replaced.as_ref().or(model) {
+        let own = fchown(file, Some(old.uid()), Some(old.gid()));
+        let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
+        old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
+    } else {
+        super::new_mode(parent(path))? & 0o666
+    };
+    if executable {
+        mode |= (mode & 0o444) >> 2;
+    }
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+/// This system has no permissions that a file could have.
+#[cfg(not(unix))]
+pub(super) fn permit(_: &File, _: &Path, _: Option<&Metadata>, _: bool) -> io::Result<()> {
+    Ok(())
 }
 
 /// The name of a part of the file `path`: `sound.partial.wav` for `sound.wav`.

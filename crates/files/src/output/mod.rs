@@ -6,10 +6,14 @@
 //!
 //! A process that is killed leaves its hidden outputs. The next process that creates an output in the same folder removes
 //! them: `hidden.rs` says how it tells them from those that are being written.
+//!
+//! A [`KeptFile`] is for long work that another process can go on with: its unfinished part has a name that users see, and
+//! stays.
 
 mod file;
 mod folder;
 mod hidden;
+mod kept;
 mod new_mode;
 mod private;
 mod stale;
@@ -19,6 +23,7 @@ mod together;
 pub use file::{OutFile, names_folder, partial_name};
 pub use folder::OutFolder;
 pub use hidden::{is_unfinished, left, remove_unfinished, unfinished};
+pub use kept::KeptFile;
 pub use new_mode::new_mode;
 pub use private::PrivateFolder;
 pub use stale::on_stale;
