@@ -15,6 +15,9 @@ use crate::interrupt::Interrupt;
 ///
 /// Process 0 gets the standard input. All write to the standard output and error. If one fails, the others end with its
 /// error, and those that still run 10 seconds later are killed.
+///
+/// With --resume, a program whose chain ends with `write_file` goes on with the file that a failed run has left: FILE.partial, and
+/// FILE.resume beside it. The number of processes may be another.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:
   thalweg launch -n 2 -- echo hello")]
@@ -22,6 +25,9 @@ pub(crate) struct Launch {
     /// The number of processes
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     processes: u16,
+    /// Go on with the file that a run which has failed left unfinished: the program must end its chain with `write_file`
+    #[arg(long)]
+    resume: bool,
     /// The program and its arguments
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -33,6 +39,9 @@ impl Launch {
         let command = |process| {
             let mut command = Command::new(name);
             command.args(arguments);
+            if self.resume {
+                command.env(thalweg_cluster::RESUME, "1");
+            }
             if process > 0 {
                 command.stdin(Stdio::null());
             }

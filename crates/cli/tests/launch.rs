@@ -30,6 +30,12 @@ fn each_process_gets_its_number_and_the_first_failure_is_named() {
     assert_eq!(lines, ["0 of 3", "1 of 3", "2 of 3"]);
     assert_eq!((code, error.as_str()), (Some(1), "error: process 2 has failed: exit status: 7\n"));
     assert_eq!(run(&["-n", "2", "--", "true"]).0, Some(0));
+    let resumes =
+        |arguments: &[&str]| run(&[arguments, &["--", "sh", "-c", "echo =$THALWEG_RESUME"]].concat()).1;
+    assert_eq!(
+        (resumes(&["-n", "1"]), resumes(&["-n", "1", "--resume"])),
+        ("=\n".to_owned(), "=1\n".to_owned())
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The processes of a run, and its settings.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +9,9 @@ use crate::chain::SharedValues;
 use crate::error::Error;
 use crate::mesh::{Identity, key_of};
 use crate::report::Report;
+
+/// The environment variable by which a launcher says that a run goes on with an earlier one: see [`Cluster::resume`].
+pub const RESUME: &str = "THALWEG_RESUME";
 
 /// The processes that a chain runs on, and which of them this is.
 ///
@@ -55,6 +59,9 @@ pub(crate) struct Settings {
     /// Bytes that a process holds.
     pub budget: Option<usize>,
     pub listener: Option<Arc<TcpListener>>,
+    pub resume: bool,
+    pub log_every: Duration,
+    pub inputs: Vec<PathBuf>,
     /// Process 0 writes the report of each run to the standard error.
     pub prints_report: bool,
     secret: Vec<u8>,
@@ -73,6 +80,9 @@ impl Default for Settings {
             stall: Duration::from_secs(10),
             budget: None,
             listener: None,
+            resume: false,
+            log_every: Duration::from_secs(1),
+            inputs: Vec::new(),
             prints_report: false,
             secret: Vec::new(),
             job: String::new(),
@@ -225,6 +235,41 @@ impl Cluster {
         self
     }
 
+    /// Goes on with the file that an earlier run has not finished: see [`Chain::write_file`](crate::Chain::write_file), with which
+    /// the chain must end. All processes must have the same. Default: false; [`from_env`](Cluster::from_env) has it from
+    /// `thalweg launch --resume`, or the variable `THALWEG_RESUME` if that is 1.
+    pub fn resume(mut self, resume: bool) -> Cluster {
+        self.settings.resume = resume;
+        self
+    }
+
+    /// A file that the chain reads, as process 0 sees it. A run that [resumes](Cluster::resume) another one fails if the
+    /// length or the time of its last modification is another.
+    pub fn input(mut self, path: impl Into<PathBuf>) -> Cluster {
+        self.settings.inputs.push(path.into());
+        self
+    }
+
+    /// How often, at most, a [file](crate::Chain::write_file) is synced to disk and its log gets an entry; only what comes behind the last
+    /// entry is made again when a run resumes. Zero: at the end of each [epoch](Cluster::epoch). Default: 1 s.
+    pub fn log_every(mut self, time: Duration) -> Cluster {
+        self.settings.log_every = time;
+        self
+    }
+
+    /// The resume flag of the environment.
+    pub(crate) fn resume_by_env(self) -> Cluster {
+        let resume = std::env::var_os(RESUME).is_some_and(|value| value == "1");
+        self.resume(resume)
+    }
+
+    /// The job, and the names of shared values: what a file may depend on beside the stages of the chain.
+    pub(crate) fn work(&self) -> [u8; 32] {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = shared.waiting.iter().map(|value| value.name());
+        hash(std::iter::once(self.settings.job.as_str()).chain(names))
+    }
+
     pub(crate) fn addresses(&self) -> &[String] {
         &self.addresses
     }
@@ -232,21 +277,27 @@ impl Cluster {
     /// How processes of this run know each other. `shape`: the stages of the chain. The limits are compared too: how often a
     /// process gives a sign of life follows from its own.
     pub(crate) fn identity(&self, shape: &str) -> Identity {
-        let mut program = blake3::Hasher::new();
-        let Settings { job, silence, stall, .. } = &self.settings;
-        let limits = format!("{silence:?} {stall:?}");
+        let Settings { job, silence, stall, resume, .. } = &self.settings;
+        let limits = format!("{silence:?} {stall:?} {resume}");
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = shared.waiting.iter().map(|value| value.name());
-        for text in [env!("CARGO_PKG_VERSION"), job, shape, &limits].into_iter().chain(shared) {
-            program.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
-        }
+        let program = hash([env!("CARGO_PKG_VERSION"), job, shape, &limits].into_iter().chain(shared));
         Identity {
             process: self.process as u32,
             processes: self.processes() as u32,
-            program: program.finalize().into(),
+            program,
             key: key_of(&self.settings.secret),
         }
     }
+}
+
+/// A hash of texts.
+fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new();
+    for text in texts {
+        hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    }
+    hash.finalize().into()
 }
 
 /// Refuses what is no address of a loopback interface.

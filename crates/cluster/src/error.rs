@@ -29,6 +29,12 @@ impl Error {
         Error { help: Some(help.into()), ..self }
     }
 
+    /// Adds a help to that which the error may have.
+    pub(crate) fn and_help(self, more: String) -> Error {
+        let help = self.help.as_ref().map_or(more.clone(), |help| format!("{help}; {more}"));
+        self.with_help(help)
+    }
+
     pub(crate) fn with_source(self, source: Option<Box<dyn StdError + Send + Sync>>) -> Error {
         Error { source, ..self }
     }

@@ -181,7 +181,7 @@ impl Cluster {
     pub fn from_env() -> Result<Cluster, Error> {
         let cluster = Cluster::launched()?;
         let prints_report = std::env::var_os(REPORT).is_some_and(|text| text != "0");
-        Ok(cluster.printing_report(prints_report))
+        Ok(cluster.printing_report(prints_report).resume_by_env())
     }
 
     fn launched() -> Result<Cluster, Error> {

@@ -60,6 +60,7 @@ mod launch;
 mod mesh;
 mod order;
 mod outbox;
+mod output;
 mod piece;
 mod report;
 mod ticket;
@@ -67,7 +68,7 @@ mod watch;
 mod window;
 
 pub use chain::{Chain, Keyed, Local, LocalOutput, Shared, SizeOf, Weigh};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, RESUME};
 pub use error::Error;
 pub use launch::launch;
 pub use report::{Link, Report};

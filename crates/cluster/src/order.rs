@@ -8,8 +8,8 @@ use crate::ticket::Ticket;
 /// Which tickets a process gets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expected {
-    /// All of the parts from `first` to before `parts`, a batch in pieces of this number of processes.
-    All { first: u32, parts: u32, pieces: usize },
+    /// All from `first` to the end of the part before `parts`, a batch in pieces of this number of processes.
+    All { first: Ticket, parts: u32, pieces: usize },
     /// Of a single part, each `stride`-th batch from this one on, in one piece.
     Every { stride: u32, first: u32 },
 }
@@ -18,8 +18,23 @@ impl Expected {
     /// The first ticket.
     pub fn first(self) -> Ticket {
         match self {
-            Expected::All { first, .. } => Ticket::first_of(first),
+            Expected::All { first, .. } => first,
             Expected::Every { first, .. } => Ticket { part: 0, batch: first },
+        }
+    }
+
+    /// Those of them that are not before a ticket.
+    pub fn from(self, ticket: Ticket) -> Expected {
+        match self {
+            Expected::All { first, parts, pieces } => {
+                Expected::All { first: first.max(ticket), parts, pieces }
+            }
+            // None is behind the only part.
+            Expected::Every { stride, .. } if ticket.part > 0 => Expected::Every { stride, first: u32::MAX },
+            Expected::Every { stride, first } => {
+                let before = ticket.batch.saturating_sub(first).div_ceil(stride);
+                Expected::Every { stride, first: first.saturating_add(before.saturating_mul(stride)) }
+            }
         }
     }
 }
@@ -46,6 +61,10 @@ pub(crate) struct Whole {
 impl Order {
     pub fn new(expected: Expected) -> Order {
         Order { expected, next: expected.first(), waiting: BTreeMap::new() }
+    }
+
+    pub fn expected(&self) -> Expected {
+        self.expected
     }
 
     /// Takes a piece. Returns whether a batch is whole now that is next.
@@ -144,7 +163,7 @@ mod tests {
                 .flat_map(|&(part, batch, last)| (0..pieces).map(move |from| (part, batch, last, from)))
                 .collect();
             arriving.sort_by_key(|&(part, batch, _, from)| seed[((part * 5 + batch) * 3 + from) as usize % 60]);
-            let mut order = Order::new(Expected::All { first: 0, parts: parts.len() as u32, pieces: pieces as usize });
+            let mut order = Order::new(Expected::All { first: Ticket::first_of(0), parts: parts.len() as u32, pieces: pieces as usize });
             let mut taken = Vec::new();
             for (part, batch, last, from) in arriving {
                 order.add(piece(part, batch, last, from));
@@ -161,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_missing_ticket_is_named() {
-        let mut order = Order::new(Expected::All { first: 0, parts: 2, pieces: 2 });
+        let mut order = Order::new(Expected::All { first: Ticket::first_of(0), parts: 2, pieces: 2 });
         order.add(piece(0, 0, true, 0));
         assert!(order.pop().is_none(), "the piece of one process is missing");
         order.add(piece(0, 0, true, 1));
@@ -176,5 +195,18 @@ mod tests {
         assert!(!order.add(piece(0, 3, true, 0)) && order.add(piece(0, 1, false, 0)));
         let taken: Vec<u32> = std::iter::from_fn(|| order.pop()).map(|whole| whole.ticket.batch).collect();
         assert_eq!((taken, order.missing()), (vec![1, 3], None));
+    }
+
+    #[test]
+    fn a_process_begins_with_its_first_batch_behind_those_of_an_earlier_run() {
+        for (first, behind, begins) in [(1, 0, 1), (1, 1, 1), (1, 2, 4), (0, 6, 6), (2, 6, 8)] {
+            let every = Expected::Every { stride: 3, first }.from(Ticket { part: 0, batch: behind });
+            assert_eq!(every.first(), Ticket { part: 0, batch: begins });
+        }
+        let all = Expected::All { first: Ticket::first_of(0), parts: 3, pieces: 1 };
+        assert_eq!(all.from(Ticket { part: 2, batch: 5 }).first(), Ticket { part: 2, batch: 5 });
+        assert!(Order::new(all.from(Ticket::first_of(3))).is_complete());
+        let none = Order::new(Expected::Every { stride: 3, first: 1 }.from(Ticket::first_of(1)));
+        assert_eq!(none.missing(), None);
     }
 }

@@ -34,6 +34,14 @@ impl Outbox {
         Outbox { state: Mutex::new(state), wake: OnceLock::new() }
     }
 
+    /// Begins with a later ticket, unless no piece comes at all. The run has not begun.
+    pub fn begin_at(&self, first: Ticket) {
+        let mut state = self.lock();
+        if state.position != Position::Closed {
+            state.position = Position::At(first);
+        }
+    }
+
     /// Sets the function that makes the dataflow look here.
     pub fn wake_by(&self, wake: impl Fn() + Send + Sync + 'static) {
         let first = self.wake.set(Box::new(wake)).is_ok();

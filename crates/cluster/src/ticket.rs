@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The number of a part, and that of a batch in it. Tickets are *dense*: behind a batch comes the next of its part, or
 /// the first of the next part if it was the last, so the receiver of all batches knows which one comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     pub part: u32,
     pub batch: u32,

@@ -57,6 +57,11 @@ impl Window {
         self.epoch
     }
 
+    /// Whether the run ends early.
+    pub fn is_over(&self) -> bool {
+        self.lock().stopped || self.engine.is_over()
+    }
+
     /// Waits until there is room for a batch, which then is under way. Returns false if the run ends early.
     pub fn enter(&self, ticket: Ticket) -> bool {
         let mut state = self.lock();

@@ -12,7 +12,7 @@ use crate::support::{clusters, result};
 
 /// A stage of a random chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Op {
+pub enum Op {
     Map,
     FilterMap,
     FlatMap,
@@ -25,7 +25,7 @@ enum Op {
 
 /// How a random chain ends.
 #[derive(Clone, Copy, Debug)]
-enum End {
+pub enum End {
     Collect,
     /// A function with state in process 0.
     Map,
@@ -36,19 +36,19 @@ enum End {
 
 /// A random chain over numbers.
 #[derive(Clone, Debug)]
-struct Case {
-    seed: u64,
+pub struct Case {
+    pub seed: u64,
     /// The lengths of the parts; `None`: an iterator that process 0 reads.
-    parts: Option<Vec<usize>>,
-    items: usize,
+    pub parts: Option<Vec<usize>>,
+    pub items: usize,
     /// The items of the source are weighed.
     is_weighed: bool,
-    ops: Vec<Op>,
-    end: End,
+    pub ops: Vec<Op>,
+    pub end: End,
 }
 
 /// A generator of numbers (splitmix64), the same everywhere.
-fn next(state: &mut u64) -> u64 {
+pub fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -57,7 +57,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 impl Case {
-    fn new(seed: u64) -> Case {
+    pub fn new(seed: u64) -> Case {
         let mut state = seed;
         let mut below = |n: u64| next(&mut state) % n;
         let lengths = [0, 1, 3, 40, 500];
@@ -108,7 +108,7 @@ impl Case {
     }
 
     /// What the chain should return.
-    fn expected(&self) -> Vec<String> {
+    pub fn expected(&self) -> Vec<String> {
         let mut items = self.input();
         for op in &self.ops {
             items = match *op {
@@ -134,20 +134,23 @@ impl Case {
         }
     }
 
-    /// The chain.
-    fn run(&self, cluster: Cluster, options: &Options) -> Result<Option<Vec<String>>, Error> {
-        let mut chain: Chain<'_, u64> = match &self.parts {
-            Some(lengths) => cluster.from_parts(lengths.len(), |part| {
+    pub fn source(&self, cluster: &Cluster) -> Chain<'_, u64> {
+        let chain = match &self.parts {
+            Some(lengths) => cluster.from_parts(lengths.len(), move |part| {
                 (0..lengths[part]).map(move |number| self.item(part, number))
             }),
             None => cluster.from_iter((0..self.items).map(|number| self.item(0, number))),
         };
-        if self.is_weighed {
-            chain = chain.weigh(|item| (*item % 50) as usize);
-        }
-        for op in &self.ops {
-            chain = with(chain, *op);
-        }
+        if self.is_weighed { chain.weigh(|item| (*item % 50) as usize) } else { chain }
+    }
+
+    pub fn stages<'env>(&self, chain: Chain<'env, u64>) -> Chain<'env, u64> {
+        self.ops.iter().fold(chain, |chain, op| with(chain, *op))
+    }
+
+    /// The chain.
+    fn run(&self, cluster: Cluster, options: &Options) -> Result<Option<Vec<String>>, Error> {
+        let chain = self.stages(self.source(&cluster));
         let mut sum = 0u64;
         let output = match self.end {
             End::Collect => chain.map(|item| item.to_string()).collect(),
@@ -215,16 +218,16 @@ fn flat_map(item: u64) -> impl Iterator<Item = u64> {
 }
 
 /// A sum whose value depends on the order of the items.
-fn scan(state: &mut f64, item: u64) -> f64 {
+pub fn scan(state: &mut f64, item: u64) -> f64 {
     *state = *state * 0.7 + item as f64 / 3.0;
     *state
 }
 
-fn add(sum: &mut u64, more: u64) {
+pub fn add(sum: &mut u64, more: u64) {
     *sum = sum.wrapping_add(more);
 }
 
-fn chained(sum: &mut u64, item: u64) -> String {
+pub fn chained(sum: &mut u64, item: u64) -> String {
     *sum = sum.wrapping_mul(31).wrapping_add(item);
     sum.to_string()
 }

@@ -4,5 +4,7 @@ mod bytes;
 mod chains;
 mod edges;
 mod failures;
+mod files;
 mod processes;
+mod resume;
 mod support;

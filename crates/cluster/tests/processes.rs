@@ -147,7 +147,7 @@ fn start(name: &str, processes: usize) -> Running {
 }
 
 /// The results of processes, which end within a time.
-fn outputs(children: Vec<Child>, limit: Duration) -> Vec<Output> {
+pub fn outputs(children: Vec<Child>, limit: Duration) -> Vec<Output> {
     let began = Instant::now();
     let mut ended = Vec::new();
     for mut child in children {

@@ -74,7 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("thalweg-compile-fail", &["thalweg"]),
     ("thalweg-logs", &["thalweg"]),
-    ("thalweg-cluster", &["thalweg"]),
+    ("thalweg-cluster", &["thalweg", "thalweg-files"]),
     ("thalweg-align", &["thalweg", "thalweg-inputs"]),
     ("thalweg-dedup", &["thalweg", "thalweg-files"]),
     ("thalweg-kpn", &["thalweg"]),

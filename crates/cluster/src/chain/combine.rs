@@ -117,7 +117,7 @@ where
 
         // The values of all processes, where their keys live.
         plan.step = Step::Every;
-        let expected = Expected::All { first: parts, parts: of_homes, pieces: processes };
+        let expected = Expected::All { first: Ticket::first_of(parts), parts: of_homes, pieces: processes };
         let inbox = plan.station("combine", expected, true);
         let step = merge_all(at_home, merge, of_homes, plan.cluster.settings.batch);
         Chain::new(plan, keyed("combine", inbox, false, step), None)

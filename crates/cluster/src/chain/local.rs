@@ -10,13 +10,14 @@ use super::keyed::merge;
 use super::plan::{Plan, arriving};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::order::Whole;
 use crate::watch::Watch;
 
 /// Items in process 0, in order. The other processes build the same and run nothing of it, so functions here are called in
 /// process 0 alone.
 pub struct Local<'env, T> {
-    plan: Plan<'env>,
-    stream: Stream<'env, T>,
+    pub(super) plan: Plan<'env>,
+    pub(super) stream: Stream<'env, T>,
 }
 
 /// Counts what is behind the sink as a call of a user's function, from the time when it gets items until it wants more.
@@ -44,34 +45,44 @@ impl Drop for Behind {
     }
 }
 
+/// What a function makes of each batch that arrives in process 0.
+pub(super) fn sink<'env, X: Send + 'env>(
+    mut plan: Plan<'env>,
+    make: impl Fn(Whole) -> Result<X, Cause> + Send + 'env,
+) -> (Plan<'env>, Stream<'env, X>) {
+    let is_here = plan.process() == 0;
+    let expected = plan.all();
+    plan.engine = Engine::default();
+    let inbox = plan.station("sink", expected, is_here);
+    plan.sink = Some((inbox.clone(), plan.engine.clone()));
+    let out = Arc::clone(&plan.out);
+    let mut behind = Behind { watch: plan.watch.clone(), runs: false };
+    let mut arriving = arriving(inbox);
+    let batches = std::iter::from_fn(move || {
+        behind.wants();
+        let arrived = arriving.next()?;
+        behind.gets();
+        let made = arrived.map_err(Cause::from).and_then(|whole| {
+            let next = whole.ticket.next(whole.last);
+            let made = make(whole)?;
+            out.push([], next);
+            Ok(made)
+        });
+        Some(made)
+    });
+    // A graph of its own: it may end before the stages do. Other processes drop it.
+    let stream = Graph::new().try_source(batches).blocking().named("gather");
+    (plan, stream)
+}
+
 impl<'env, T: Send + 'env> Local<'env, T> {
     /// All items that arrive in process 0.
-    pub(super) fn new(mut plan: Plan<'env>) -> Local<'env, T>
+    pub(super) fn new(plan: Plan<'env>) -> Local<'env, T>
     where
         T: DeserializeOwned + 'static,
     {
-        let is_here = plan.process() == 0;
-        let expected = plan.all();
-        plan.engine = Engine::default();
-        let inbox = plan.station("sink", expected, is_here);
-        plan.sink = Some((inbox.clone(), plan.engine.clone()));
-        let out = Arc::clone(&plan.out);
-        let mut behind = Behind { watch: plan.watch.clone(), runs: false };
-        let mut arriving = arriving(inbox);
-        let batches = std::iter::from_fn(move || {
-            behind.wants();
-            let arrived = arriving.next()?;
-            behind.gets();
-            let items = arrived.map_err(Cause::from).and_then(|whole| {
-                let items = merge("sink", whole.ticket, whole.pieces)?;
-                out.push([], whole.ticket.next(whole.last));
-                Ok(items.items)
-            });
-            Some(items)
-        });
-        // A graph of its own: it may end before the stages do. Other processes drop it.
-        let stream = Graph::new().try_source(batches).blocking().named("gather").unbatch();
-        Local { plan, stream }
+        let (plan, stream) = sink(plan, |whole| Ok(merge::<T>("sink", whole.ticket, whole.pieces)?.items));
+        Local { plan, stream: stream.unbatch() }
     }
 
     /// Replaces each item by the result of a function that may keep state.
@@ -115,8 +126,8 @@ impl<'env, T: Send + 'env> Local<'env, T> {
 
 /// The result of a chain, before its run.
 pub struct LocalOutput<'env, R> {
-    plan: Plan<'env>,
-    output: Output<'env, R>,
+    pub(super) plan: Plan<'env>,
+    pub(super) output: Output<'env, R>,
 }
 
 impl<'env, R> LocalOutput<'env, R> {

@@ -3,6 +3,7 @@
 mod batch;
 pub(crate) mod budget;
 mod combine;
+mod file;
 mod items;
 mod keyed;
 mod local;
@@ -181,12 +182,13 @@ const WEIGH_HELP: &str = "call it on what `from_iter` or `from_parts` returns, o
 impl<'env, T: Serialize + DeserializeOwned + Send + 'static> Chain<'env, T> {
     /// All items, in order, in process 0: goes on there with the operators of one machine.
     pub fn gather(self) -> Local<'env, T> {
+        Local::new(self.send_home("gather"))
+    }
+
+    /// Sends all items to process 0.
+    fn send_home(self, name: &'static str) -> Plan<'env> {
         let (me, place) = (self.plan.process() as u32, self.plan.places());
-        Local::new(
-            self.send("gather", false, move |at, items| {
-                Ok(vec![at.piece(me, 0, Body::new(items, place(0))?)])
-            }),
-        )
+        self.send(name, false, move |at, items| Ok(vec![at.piece(me, 0, Body::new(items, place(0))?)]))
     }
 
     /// Replaces each item by the result of a function that may keep state, in process 0 and in order.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::batch::{Cause, Failure, Stage, guarded};
 use super::items::Items;
 use super::onward::At;
-use super::plan::{Plan, Step};
+use super::plan::{Plan, Start, Step};
 use super::weigh::Weighing;
 use super::{Batches, Chain};
 use crate::cluster::Cluster;
@@ -83,6 +83,7 @@ pub(super) struct Reader<'env, T> {
     usual: fn(&T) -> usize,
     window: Arc<Window>,
     watch: Arc<Watch>,
+    start: Start,
 }
 
 /// A part that is not at its end.
@@ -97,11 +98,12 @@ impl<'env, T: Send + 'env> Reader<'env, T> {
         let settings = &plan.cluster.settings;
         let (items, bytes) = (settings.batch, settings.batch_bytes);
         let (window, watch) = (plan.flow.window.clone(), plan.watch.clone());
-        Reader { items, bytes, weighing: Weighing::new(), usual, window, watch }
+        let start = plan.start.clone();
+        Reader { items, bytes, weighing: Weighing::new(), usual, window, watch, start }
     }
 
-    /// The batches of parts, each as soon as there is room for it. Ends early if the run does. `open` makes the items of a
-    /// part when there is room for its first batch.
+    /// The batches of parts, from the start on, each as soon as there is room for it. Ends early if the run does. `open` makes
+    /// the items of a part when there is room for its first batch. Parts before the start are not opened.
     pub fn read<I, E>(
         self,
         mut parts: impl Iterator<Item = u32>,
@@ -114,10 +116,12 @@ impl<'env, T: Send + 'env> Reader<'env, T> {
         // Where the part goes on that is not at its end.
         let mut at: Option<(Ticket, Open<T, I>)> = None;
         std::iter::from_fn(move || {
-            let (ticket, part) = match at.take() {
+            let start = self.start.ticket();
+            let (first, part) = match at.take() {
                 Some((ticket, part)) => (ticket, Some(part)),
-                None => (Ticket::first_of(parts.next()?), None),
+                None => (Ticket::first_of(parts.find(|part| *part >= start.part)?), None),
             };
+            let ticket = if first.part == start.part { first.max(start) } else { first };
             if !self.window.enter(ticket) {
                 return None;
             }
@@ -127,6 +131,7 @@ impl<'env, T: Send + 'env> Reader<'env, T> {
                     return Err("a part has no more than 2^32 - 1 batches".into());
                 }
                 let mut part = part.unwrap_or_else(|| Open { items: open(ticket.part), held: None });
+                self.skip(&mut part, first, ticket)?;
                 let (batch, ends) = self.batch(&mut part)?;
                 if !ends {
                     at = Some((ticket.next(false), part));
@@ -135,6 +140,23 @@ impl<'env, T: Send + 'env> Reader<'env, T> {
             });
             Some((At { ticket, last: at.is_none(), more: false }, read))
         })
+    }
+
+    /// Reads the batches of a part again that are before the start, and drops them.
+    fn skip<I, E: Into<Cause>>(&self, part: &mut Open<T, I>, from: Ticket, to: Ticket) -> Result<(), Cause>
+    where
+        I: Iterator<Item = Result<T, E>>,
+    {
+        for batch in from.batch..to.batch {
+            if self.window.is_over() {
+                return Err("the run has ended".into());
+            }
+            if self.batch(part)?.1 {
+                let has = format!("the part has {} batches, and the run resumes with {to}", batch + 1);
+                return Err(format!("{has}: its input has changed").into());
+            }
+        }
+        Ok(())
     }
 
     /// The next batch of a part, and whether the part has ended. A batch that is full is not the last, since no item is

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thalweg::{Graph, Stream};
 
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::inbox::{Inbox, NoBatch};
 use crate::order::{Expected, Whole};
 use crate::outbox::Outbox;
+use crate::output::FileOutput;
 use crate::piece::{Damaged, Piece, Place};
 use crate::ticket::Ticket;
 use crate::watch::Watch;
@@ -52,6 +53,10 @@ pub(super) struct Plan<'env> {
     pub has_ties: bool,
     /// Why the chain cannot run.
     pub refused: Option<Error>,
+    /// Where the source begins.
+    pub start: Start,
+    /// The file that the chain ends with.
+    pub file: Option<Arc<FileOutput>>,
 }
 
 /// Which tickets come next in a process.
@@ -63,6 +68,36 @@ pub(super) enum Step {
     Batch(u32),
     /// It has a share of every batch.
     Every,
+}
+
+impl Step {
+    /// The first ticket of process `me` that is not before `from`.
+    fn first(self, me: u32, parts: u32, from: Ticket) -> Ticket {
+        match self {
+            Step::Part(_) if from.part >= parts => Ticket::first_of(parts),
+            Step::Part(count) => {
+                let behind = (me + count - from.part % count) % count;
+                let part = from.part.saturating_add(behind).min(parts);
+                if part == from.part { from } else { Ticket::first_of(part) }
+            }
+            Step::Batch(_) | Step::Every => from,
+        }
+    }
+}
+
+/// The ticket that the source begins with, which is known when the run begins.
+#[derive(Clone, Default)]
+pub(super) struct Start(Arc<OnceLock<Ticket>>);
+
+impl Start {
+    /// The ticket: the first of all, unless the run goes on with an earlier one.
+    pub fn ticket(&self) -> Ticket {
+        self.0.get().copied().unwrap_or(Ticket::first_of(0))
+    }
+
+    fn set(&self, ticket: Ticket) {
+        _ = self.0.set(ticket);
+    }
 }
 
 impl<'env> Plan<'env> {
@@ -78,10 +113,7 @@ impl<'env> Plan<'env> {
                 if matches!(step, Step::Part(_)) { one } else { one * processes }
             }
         };
-        let first = match step {
-            Step::Part(_) => Ticket::first_of(parts.min(cluster.process() as u32)),
-            Step::Batch(_) | Step::Every => Ticket::first_of(0),
-        };
+        let first = step.first(cluster.process() as u32, parts, Ticket::first_of(0));
         // A window that shrinks has room for an epoch.
         let least = settings.budget.map(|_| 1);
         // The same in processes with different numbers of threads: by times of other epochs, the sink would not make room.
@@ -89,12 +121,8 @@ impl<'env> Plan<'env> {
         let epoch = least.or(settings.epoch).unwrap_or_else(usual);
         let (source, engine) = (Arc::new(Outbox::new(first)), Engine::default());
         let window = Arc::new(Window::new(room, epoch, engine.clone()));
-        let shape = format!(
-            "{shape} in epochs of {}, batches of {} items or {} bytes",
-            window.epoch(),
-            settings.batch,
-            settings.batch_bytes
-        );
+        let (items, bytes) = (settings.batch, settings.batch_bytes);
+        let shape = format!("{shape} in batches of {items} items or {bytes} bytes");
         let readers = if matches!(step, Step::Part(_)) { processes } else { 1 };
         let budget = settings.budget.map(|bytes| Arc::new(Budget::new(bytes, readers, window.clone())));
         Plan {
@@ -114,6 +142,8 @@ impl<'env> Plan<'env> {
             budget,
             has_ties: false,
             refused: None,
+            start: Start::default(),
+            file: None,
         }
     }
 
@@ -123,6 +153,29 @@ impl<'env> Plan<'env> {
 
     pub fn processes(&self) -> usize {
         self.cluster.processes()
+    }
+
+    /// What leaves out all batches before a ticket, before the run. Only for a chain in which they change nothing behind them: see
+    /// [`Resumes::ByTicket`](crate::output::Resumes).
+    pub fn begin_at(&self) -> impl FnOnce(Ticket) + use<> {
+        let (start, source) = (self.start.clone(), self.flow.source.clone());
+        let (step, me, parts) = (self.step, self.process() as u32, self.parts);
+        let stations = self.flow.stations.iter();
+        let stations: Vec<_> =
+            stations.filter_map(|it| Some((it.inbox.clone()?, it.outbox.clone()))).collect();
+        move |from| {
+            if from == Ticket::first_of(0) {
+                return;
+            }
+            start.set(from);
+            source.begin_at(step.first(me, parts, from));
+            if from.part >= parts {
+                source.close();
+            }
+            for (inbox, outbox) in stations {
+                outbox.begin_at(inbox.begin_at(from));
+            }
+        }
     }
 
     /// How items go from this process to another, or to itself.
@@ -152,7 +205,7 @@ impl<'env> Plan<'env> {
     pub fn all(&self) -> Expected {
         // Of a batch, the process that ran its stages makes the pieces, and each one where keys live.
         let pieces = if matches!(self.step, Step::Every) { self.processes() } else { 1 };
-        Expected::All { first: self.first, parts: self.parts, pieces }
+        Expected::All { first: Ticket::first_of(self.first), parts: self.parts, pieces }
     }
 
     /// Adds a part behind all others, which is all that the next stage gets. Returns its number.

@@ -6,16 +6,18 @@ use std::thread;
 
 use thalweg::{Error as EngineError, Handle, Options, Output, Prepared};
 
-use super::AnyShared;
 use super::batch::Failure;
 use super::budget;
 use super::plan::Plan;
+use super::shared::known;
+use super::{AnyShared, Shared};
 use crate::cluster::Cluster;
 use crate::dataflow::{self, Flow};
 use crate::ending::Ending;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::mesh::{self, Limits, Mesh, OwnPulse, Seats, Wire};
+use crate::output::FileOutput;
 use crate::report::{Counters, Report};
 use crate::watch::Watch;
 
@@ -25,9 +27,14 @@ pub(super) fn run<'env, R>(
     output: Output<'env, R>,
     options: &Options,
 ) -> Result<Option<R>, Error> {
-    let Plan { cluster, graph, flow, stages, sink, ending, watch, shape, budget, refused, .. } = plan;
+    let begin = plan.begin_at();
+    let Plan { cluster, graph, flow, stages, sink, ending, watch, shape, budget, refused, file, .. } = plan;
     if let Some(error) = refused {
         return Err(error);
+    }
+    if cluster.settings.resume && file.is_none() {
+        let text = format!("this chain has no file to go on with: {shape}");
+        return Err(Error::new(text).with_help("a run resumes only if its chain ends with `write_file`"));
     }
     let me = cluster.process();
     let explain = |error| explain(&cluster, error);
@@ -37,10 +44,28 @@ pub(super) fn run<'env, R>(
     let behind_sink = sink.as_ref().map(|(_, engine)| engine.clone()).unwrap_or_default();
     let pulse = own_pulse(&flow, watch.clone(), behind_sink);
     let window = flow.window.clone();
-    let (mesh, wires) = meet(&cluster, &shape, pulse, &ending)?;
+    let epochs = format!("{shape} in epochs of {}", window.epoch());
+    let (mesh, wires) = meet(&cluster, &epochs, pulse, &ending)?;
 
     let failed = |text| Error::of(me, format!("process {me} ({}), {text}", cluster.addresses()[me]));
-    let shared = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).waiting.clone();
+    let mut shared = cluster.shared.lock().unwrap_or_else(PoisonError::into_inner).waiting.clone();
+    let here = file.as_ref().filter(|_| me == 0);
+    let opened = here.map(|file| {
+        let _call = watch.call();
+        file.open(&cluster, &shape)
+    });
+    // All wait for it, so no source is read where the file is refused.
+    let mut from = None;
+    match opened.transpose() {
+        Ok(first) if file.is_some() => {
+            let (value, slot) = known(first);
+            shared.push(slot);
+            from = Some(value);
+        }
+        Ok(_) => {}
+        Err(error) => ending.fail(error),
+    }
+    let file = file.filter(|_| me == 0);
     if let Err(text) = share(&shared, me, mesh.as_deref(), &watch) {
         ending.fail(failed(text));
     } else if let Some(budget) = budget {
@@ -48,6 +73,9 @@ pub(super) fn run<'env, R>(
         if let Err(text) = budget.share(bytes) {
             ending.fail(failed(text).with_help(budget::HELP));
         }
+    }
+    if let Some(Some(from)) = from.as_ref().and_then(Shared::get) {
+        begin(*from);
     }
     stop_waiting(&flow, &ending);
     stop_engine(stage_run.handle(), &stages, &ending);
@@ -65,6 +93,7 @@ pub(super) fn run<'env, R>(
                         Ok(run) => value = Some(run.into_value()),
                         Err(failed) => ending.fail(explain(failed.into())),
                     }
+                    with_file(&file, &ending, &cluster, &watch, FileOutput::finish);
                     if !inbox.is_complete() {
                         ending.enough();
                     }
@@ -81,6 +110,10 @@ pub(super) fn run<'env, R>(
             }
         }
     }
+    if let (Some(_), Some(mesh)) = (&file, &mesh) {
+        mesh.wait_for_others();
+    }
+    with_file(&file, &ending, &cluster, &watch, FileOutput::commit);
     let waited = window.waited();
     let counts = match &mesh {
         Some(mesh) => {
@@ -90,7 +123,10 @@ pub(super) fn run<'env, R>(
         None => vec![Counters::new(1).counts(waited)],
     };
     match ending.take() {
-        Some(error) => Err(error),
+        Some(error) => Err(match file.and_then(|file| file.help()) {
+            Some(help) => error.and_help(help),
+            None => error,
+        }),
         None => {
             if me == 0 {
                 report(&cluster, Report::new(&counts));
@@ -110,6 +146,22 @@ fn report(cluster: &Cluster, report: Report) {
         _ = write!(io::stderr(), "{report}");
     }
     *cluster.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+}
+
+/// Takes a step with the file, unless this process has none or the run has failed.
+fn with_file(
+    file: &Option<Arc<FileOutput>>,
+    ending: &Ending,
+    cluster: &Cluster,
+    watch: &Watch,
+    step: impl FnOnce(&FileOutput) -> io::Result<()>,
+) {
+    let Some(file) = file.as_ref().filter(|_| !ending.is_stopped()) else { return };
+    let _call = watch.call();
+    if let Err(error) = step(file) {
+        let of = format!("process 0 ({}), stage write_file", cluster.addresses()[0]);
+        ending.fail(Error::of(0, format!("{of}: failed: {error}")).with_source(Some(error.into())));
+    }
 }
 
 /// Runs the stages of this process to their end.

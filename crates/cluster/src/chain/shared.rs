@@ -21,6 +21,13 @@ impl<T> Clone for Shared<T> {
     }
 }
 
+impl<T> Shared<T> {
+    /// The value, once a run has it.
+    pub(super) fn get(&self) -> Option<&T> {
+        self.0.get()
+    }
+}
+
 impl<T> Deref for Shared<T> {
     type Target = T;
 
@@ -85,6 +92,16 @@ impl<T: Serialize + Send + Sync> Held for OnceLock<T> {
     fn bytes(&self) -> usize {
         self.get().map_or(0, |value| encoded_len(value).unwrap_or(0))
     }
+}
+
+/// A value that process 0 has, and the others get with the shared ones.
+pub(super) fn known<T>(value: T) -> (Shared<T>, Arc<dyn AnyShared>)
+where
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    let place = Arc::new(OnceLock::new());
+    let slot = Slot { value: place.clone(), make: Mutex::new(Some(Box::new(|| value))) };
+    (Shared(place), Arc::new(slot))
 }
 
 struct Slot<T> {

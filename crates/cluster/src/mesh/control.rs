@@ -203,6 +203,15 @@ impl Mesh {
         self.lock().counts.clone()
     }
 
+    /// Waits until all others are done, or the run ends early: what process 0 does before it says so itself, they wait for.
+    pub fn wait_for_others(&self) {
+        let mut state = self.lock();
+        let others_done = |state: &State| (0..state.done.len()).all(|n| n == self.me || state.done[n]);
+        while !self.ending.is_stopped() && !others_done(&state) {
+            state = self.wait(state, Duration::from_millis(500));
+        }
+    }
+
     /// Says that this process is done, with what it has counted, and waits until all are: all of them succeed, or none does.
     /// Then ends all threads.
     pub fn finish(&self, counts: Counts) {
