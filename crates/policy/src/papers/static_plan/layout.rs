@@ -50,7 +50,8 @@ fn arrange(graph: &GraphData, assignment: &Assignment) -> Arc<[Segment]> {
 fn part_positions(graph: &GraphData, assignment: &Assignment) -> Vec<u32> {
     let count = assignment.parts().len();
     let (mut after, mut is_entry) = (vec![Vec::new(); count], vec![true; count]);
-    for id in graph.channel_ids() {
+    // By nodes and ports: two hosts may number the channels of one graph differently, and are to decide the same.
+    for id in graph.node_ids().flat_map(|node| outputs(graph, node)) {
         let ends = (assignment.part_of(producer(graph, id)), assignment.part_of(consumer(graph, id)));
         if let (Some(from), Some(to)) = ends
             && from != to
