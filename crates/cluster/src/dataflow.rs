@@ -35,12 +35,13 @@ use timely::dataflow::operators::{Capability, Probe};
 use timely::execute::execute_from;
 use timely::worker::Worker;
 
+use crate::chain::message;
 use crate::ending::Ending;
 use crate::error::Error;
 use crate::inbox::Inbox;
 use crate::mesh::{Mesh, Wire};
 use crate::outbox::{Outbox, Position};
-use crate::piece::{Body, Piece};
+use crate::piece::{Body, Piece, caught};
 use crate::report::Counters;
 use crate::ticket::Ticket;
 use crate::window::Window;
@@ -76,12 +77,16 @@ pub(crate) fn start(
     let cannot =
         |why: String| Error::of(process, format!("process {process}: cannot start its threads: {why}"));
     let (builder, threads) = allocator(process, wires).map_err(|error| cannot(error.to_string()))?;
+    let name = mesh.as_ref().map_or(format!("process {process}"), |mesh| mesh.name(process).to_owned());
     let flow = Mutex::new(Some(flow));
     let work = move |worker: &mut Worker| {
         let _leaving = Leaving(mesh.clone());
-        if let Some(flow) = flow.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let counters = mesh.as_ref().map(|mesh| mesh.counters().clone());
-            run(flow, worker, &ending, counters);
+        let Some(flow) = flow.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let counters = mesh.as_ref().map(|mesh| mesh.counters().clone());
+        let mut run = guard(&ending, process, &name, || run(flow, worker, &ending, counters));
+        while run.is_err() {
+            // A dataflow that is left would be run once more.
+            run = guard(&ending, process, &name, || drop_dataflows(worker));
         }
     };
     execute_from(vec![builder], threads, WorkerConfig::default(), work).map(Running).map_err(cannot)
@@ -93,6 +98,23 @@ impl Running {
         let ended = || self.0.join().into_iter().all(|result| result.is_ok());
         catch_unwind(AssertUnwindSafe(ended)).unwrap_or(false)
     }
+}
+
+/// Runs a part of the dataflow. A panic of it or of an item that it has dropped ends the run.
+fn guard(ending: &Ending, process: usize, name: &str, part: impl FnOnce()) -> Result<(), ()> {
+    let failed = |what: String, help: &str| {
+        ending.fail(Error::of(process, format!("{name}, dataflow: {what}")).with_help(help));
+    };
+    let ended = catch_unwind(AssertUnwindSafe(part));
+    if let Some(message) = caught() {
+        failed(format!("an item panicked when it was dropped: {message}"), "drop what may fail in a stage");
+    }
+    ended.map_err(|panic| {
+        failed(
+            format!("panicked: {}", message(&*panic)),
+            "this is a defect of thalweg-cluster: please report it",
+        );
+    })
 }
 
 /// Says at the end, also that of a panic, that no worker reads what comes.
@@ -141,6 +163,10 @@ fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>, counters: Option<A
         worker.step_or_park(Some(NAP));
         window.pass(probe.with_frontier(|frontier| frontier.first().copied()));
     }
+    drop_dataflows(worker);
+}
+
+fn drop_dataflows(worker: &mut Worker) {
     for dataflow in worker.installed_dataflows() {
         worker.drop_dataflow(dataflow);
     }

@@ -33,6 +33,12 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long a process may take to say where it listens.
 const JOINING: Duration = Duration::from_secs(30);
 
+/// How long a connection may take to say what process it comes from.
+const CALL: Duration = Duration::from_secs(1);
+
+/// Maximum number of connections that are heard at a time: further ones wait.
+const CALLERS: usize = 256;
+
 /// Time between two looks at the processes.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -85,13 +91,19 @@ impl Running {
     /// connections to those that wait close, and a later one finds no launcher, which they report.
     fn introduce(&mut self, listener: TcpListener, token: &Hash, stop: &dyn Fn() -> bool) {
         let mut joined: Vec<Option<(TcpStream, u16)>> = self.children.iter().map(|_| None).collect();
+        let mut callers: Vec<Caller> = Vec::new();
         while joined.iter().any(Option::is_none) {
-            if let Ok((stream, _)) = listener.accept()
-                && let Some((process, port, stream)) = join(stream, token)
-                && let Some(place) = joined.get_mut(process)
+            while callers.len() < CALLERS
+                && let Ok((stream, _)) = listener.accept()
             {
-                *place = Some((stream, port));
-                continue;
+                callers.extend(Caller::new(stream));
+            }
+            for caller in callers.extract_if(.., |caller| caller.has_ended()) {
+                if let Some((process, port, stream)) = caller.joins(token)
+                    && let Some(place) = joined.get_mut(process)
+                {
+                    *place = Some((stream, port));
+                }
             }
             if stop() || self.look().is_err() || self.children.iter().any(|(_, status)| status.is_some()) {
                 return;
@@ -152,18 +164,43 @@ impl Drop for Running {
     }
 }
 
-/// Reads what a process says of itself. A stranger does not know the token.
-fn join(mut stream: TcpStream, token: &Hash) -> Option<(usize, u16, TcpStream)> {
-    stream.set_nonblocking(false).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
-    let mut said = [0; TOKEN + 6];
-    stream.read_exact(&mut said).ok()?;
-    let (its_token, rest) = said.split_at(TOKEN);
-    if Hash::from_slice(its_token).ok()? != *token {
-        return None; // compared in constant time
+/// A connection to the launcher, of a process or a stranger. One that says nothing holds up no other.
+struct Caller {
+    stream: TcpStream,
+    since: Instant,
+    said: [u8; TOKEN + 6],
+    /// Bytes that have come, or `None` if the connection has ended.
+    count: Option<usize>,
+}
+
+impl Caller {
+    fn new(stream: TcpStream) -> io::Result<Caller> {
+        stream.set_nonblocking(true)?;
+        Ok(Caller { stream, since: Instant::now(), said: [0; TOKEN + 6], count: Some(0) })
     }
-    let process = u32::from_be_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
-    Some((process, u16::from_be_bytes([rest[4], rest[5]]), stream))
+
+    /// Reads what has come. Returns whether no more is to come.
+    fn has_ended(&mut self) -> bool {
+        let Some(count) = self.count else { return true };
+        match self.stream.read(&mut self.said[count..]) {
+            Ok(more) if more > 0 => self.count = Some(count + more),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Ok(_) | Err(_) => self.count = None,
+        }
+        self.count.is_none_or(|count| count == self.said.len()) || self.since.elapsed() > CALL
+    }
+
+    /// What a process says of itself. A stranger does not know the token.
+    fn joins(self, token: &Hash) -> Option<(usize, u16, TcpStream)> {
+        self.count.filter(|count| *count == self.said.len())?;
+        let (its_token, rest) = self.said.split_at(TOKEN);
+        if Hash::from_slice(its_token).ok()? != *token {
+            return None; // compared in constant time
+        }
+        self.stream.set_nonblocking(false).ok()?;
+        let process = u32::from_be_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+        Some((process, u16::from_be_bytes([rest[4], rest[5]]), self.stream))
+    }
 }
 
 impl Cluster {

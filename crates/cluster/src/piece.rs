@@ -1,11 +1,15 @@
 //! What moves between processes: the share that one process has of a batch.
 
-use std::any::Any;
+use std::any::{Any, type_name};
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use postcard::ser_flavors::Size;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::chain::message;
 use crate::ticket::Ticket;
 
 /// The items of a batch that go to one process, from one process.
@@ -35,22 +39,54 @@ pub(crate) enum Place {
 /// The items of a piece.
 pub(crate) enum Body {
     /// In this process, as they are, with the bytes of their encoding if these were counted.
-    Here(Box<dyn Any + Send>, usize),
+    Here(Kept, usize),
     /// To another process, encoded.
     Encoded(Vec<u8>),
     /// From another process, in the buffer in which they came.
     Received(Box<dyn AsRef<[u8]> + Send>),
 }
 
+/// Items of any type. If one panics when it is dropped here, then that is caught: many pieces may be dropped at once, and a
+/// second panic would end the process.
+pub(crate) struct Kept(Option<Box<dyn Any + Send>>);
+
+impl Kept {
+    fn new<T: Send + 'static>(items: T) -> Kept {
+        Kept(Some(Box::new(items)))
+    }
+
+    fn into_items<T: 'static>(mut self) -> Option<T> {
+        self.0.take()?.downcast().ok().map(|items| *items)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let items = self.0.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(items))) {
+            CAUGHT.set(Some(message(&*panic).to_owned()));
+        }
+    }
+}
+
+thread_local! {
+    static CAUGHT: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// What an item has said, once, that panicked when a piece was dropped in this thread.
+pub(crate) fn caught() -> Option<String> {
+    CAUGHT.take()
+}
+
 impl Body {
     /// The body of a piece that stays in this process or goes to another.
     pub fn new<T: Serialize + Send + 'static>(items: T, place: Place) -> Result<Body, Damaged> {
-        let cannot = |_| Damaged("cannot be encoded");
+        let cannot = |_| Damaged::of::<T>("cannot be encoded");
         Ok(match place {
-            Place::Here => Body::Here(Box::new(items), 0),
+            Place::Here => Body::Here(Kept::new(items), 0),
             Place::Counted => {
                 let bytes = encoded_len(&items).map_err(cannot)?;
-                Body::Here(Box::new(items), bytes)
+                Body::Here(Kept::new(items), bytes)
             }
             Place::There => Body::Encoded(postcard::to_stdvec(&items).map_err(cannot)?),
         })
@@ -59,16 +95,16 @@ impl Body {
     /// The items.
     pub fn into_items<T: DeserializeOwned + 'static>(self) -> Result<T, Damaged> {
         let bytes: &[u8] = match &self {
-            Body::Here(..) => return self.into_any().ok_or(Damaged("has items of another type")),
+            Body::Here(..) => return self.into_any().ok_or(Damaged::of::<T>("has items of another type")),
             Body::Encoded(bytes) => bytes,
             Body::Received(bytes) => (**bytes).as_ref(),
         };
-        postcard::from_bytes(bytes).map_err(|_| Damaged("cannot be decoded"))
+        postcard::from_bytes(bytes).map_err(|_| Damaged::of::<T>("cannot be decoded"))
     }
 
     fn into_any<T: 'static>(self) -> Option<T> {
         match self {
-            Body::Here(items, _) => items.downcast().ok().map(|items| *items),
+            Body::Here(items, _) => items.into_items(),
             Body::Encoded(_) | Body::Received(_) => None,
         }
     }
@@ -103,4 +139,19 @@ pub(crate) fn encoded_len<T: Serialize>(value: &T) -> postcard::Result<usize> {
 
 /// What is wrong with the items of a piece.
 #[derive(Debug)]
-pub(crate) struct Damaged(pub &'static str);
+pub(crate) struct Damaged {
+    what: &'static str,
+    type_name: &'static str,
+}
+
+impl Damaged {
+    pub fn of<T>(what: &'static str) -> Damaged {
+        Damaged { what, type_name: type_name::<T>() }
+    }
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a piece {} ({})", self.what, self.type_name)
+    }
+}

@@ -101,17 +101,22 @@ fn a_missing_process_is_named_when_patience_ends() {
 #[test]
 fn other_programs_and_secrets_are_refused() {
     let patient = |it: Cluster| it.patience(Duration::from_millis(500));
-    for (change, why) in [
-        (&(|it: Cluster| it.secret("b")) as &dyn Fn(Cluster) -> Cluster, "another secret"),
-        (&|it: Cluster| it.job("b"), "another program"),
+    for (change, why, waits) in [
+        (&(|it: Cluster| it.secret("b")) as &dyn Fn(Cluster) -> Cluster, "another secret", true),
+        (&|it: Cluster| it.job("b"), "another program", false),
     ] {
+        let began = Instant::now();
         let mut all: Vec<_> =
             clusters(2).into_iter().map(patient).map(|it| it.secret("a").job("a")).collect();
         let other = all.pop().unwrap();
         all.push(change(other));
         let errors = errors(all, |cluster| cluster.from_parts(1, |_| [1]).collect().run());
         assert!(errors[1].to_string().contains(why), "{}", errors[1]);
-        assert!(errors[0].to_string().contains("no connection"), "{}", errors[0]);
+        // A process with another secret may be a stranger: one waits for the right one.
+        let cause = if waits { "no connection" } else { "process 0 refuses process 1 (" };
+        assert!(errors[0].to_string().contains(cause), "{}", errors[0]);
+        assert!(errors[0].to_string().contains(why), "{}", errors[0]);
+        assert_eq!(began.elapsed() >= Duration::from_millis(500), waits);
     }
 }
 
@@ -163,7 +168,10 @@ fn odd_implementations_of_traits_are_named() {
             chain.par_map(move |n| (n, odd(n, of.clone()))).map(|(n, _)| n + number).collect().run()
         })
     };
-    for (of, why) in [(Odd::Fails, "a piece cannot be encoded"), (Odd::Panics, "panicked: told to panic")] {
+    for (of, why) in [
+        (Odd::Fails, "a piece cannot be encoded (alloc::vec::Vec<(u64, all::failures::Odd)>)"),
+        (Odd::Panics, "panicked: told to panic"),
+    ] {
         for error in item(1, of) {
             let text = error.to_string();
             assert!(text.contains(&format!("stage gather, batch 1 of part 1: {why}")), "{text}");
@@ -176,6 +184,34 @@ fn odd_implementations_of_traits_are_named() {
     for error in keyed {
         let text = error.to_string();
         assert!(text.contains("stage key_by, batch 1 of part 1: panicked: no hash"), "{text}");
+    }
+}
+
+/// An item that panics when the dataflow drops it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Fragile(u64);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        let thread = std::thread::current();
+        assert!(!thread.name().is_some_and(|name| name.starts_with("timely")), "not here");
+    }
+}
+
+#[test]
+fn a_panic_of_an_item_that_the_dataflow_drops_is_named() {
+    // The sink needs the first batch alone, and others come later.
+    let all = clusters(2).into_iter().map(|it| it.batch(1)).collect();
+    let errors = errors(all, |cluster| {
+        let chain = cluster.from_parts(1, |_| (0..20).map(Fragile)).par_map(|it| {
+            std::thread::sleep(Duration::from_millis(if it.0 > 0 { 200 } else { 0 }));
+            it
+        });
+        chain.gather().then(|stream| stream.take(1)).end(|stream| stream.map(|it| it.0).collect()).run()
+    });
+    for error in errors {
+        let text = error.to_string();
+        assert!(text.contains(", dataflow: an item panicked when it was dropped: not here"), "{text}");
     }
 }
 

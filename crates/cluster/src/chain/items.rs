@@ -118,7 +118,7 @@ impl Tags {
             (Tags::Whole, Tags::Whole) => {}
             (Tags::Numbers(numbers), Tags::Numbers(more)) => numbers.extend(more),
             (Tags::Firsts(firsts), Tags::Firsts(more)) => firsts.extend(more),
-            _ => return Err(Damaged("has tags of another stage")),
+            _ => return Err(Damaged::of::<Tags>("has tags of another stage")),
         }
         Ok(())
     }

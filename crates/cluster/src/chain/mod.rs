@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use thalweg::{Output, Stream};
 
 use crate::piece::{Body, Damaged, Piece};
+pub(crate) use batch::message;
 use batch::{Cause, Name, Stage};
 use items::Items;
 pub use keyed::Keyed;

@@ -300,13 +300,7 @@ impl<'env> Plan<'env> {
 
 /// What is wrong with a piece, as an error of a stage.
 pub(super) fn failure(stage: &str, ticket: Ticket, damaged: Damaged) -> Failure {
-    Failure {
-        stage: stage.to_owned(),
-        ticket,
-        text: format!("a piece {}", damaged.0),
-        help: None,
-        cause: None,
-    }
+    Failure { stage: stage.to_owned(), ticket, text: damaged.to_string(), help: None, cause: None }
 }
 
 /// The batches that arrive in an inbox, until all have or the run ends early.

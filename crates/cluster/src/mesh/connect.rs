@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::control::{self, Control, Limits, Mesh, OwnPulse};
+use super::frame::Early;
 use super::hello::{self, Failed, Identity, Kind};
 use super::wire::Wire;
 use crate::ending::Ending;
@@ -42,22 +43,21 @@ pub(crate) fn connect(
 ) -> Result<(Arc<Mesh>, Vec<Option<Wire>>), Error> {
     let mut meeting = Meeting::new(&seats, me)?;
     if let Err(error) = meeting.gather() {
-        for stream in meeting.found.control.values_mut() {
-            control::tell(&error, me.process as usize, stream);
+        for control in meeting.found.control.values_mut() {
+            control::tell(&error, me.process as usize, &mut control.stream);
         }
         return Err(error);
     }
     let found = std::mem::take(&mut meeting.found);
     // Strangers stay outside.
     drop(meeting);
-    let control = found.control.into_iter().map(|(peer, stream)| Control { peer, stream }).collect();
     let number = me.process as usize;
     let cannot = |error| {
         let text = format!("process {number}: cannot watch over the connections: {error}");
         Error::of(number, text)
     };
     let mesh =
-        Mesh::new(number, seats.addresses, control, seats.limits, own_pulse, ending).map_err(cannot)?;
+        Mesh::new(number, seats.addresses, found.control, seats.limits, own_pulse, ending).map_err(cannot)?;
     let wires = || -> Result<Vec<Option<Wire>>, Error> {
         mesh.start().map_err(cannot)?;
         let mut wires: Vec<Option<Wire>> = seats.addresses.iter().map(|_| None).collect();
@@ -130,19 +130,26 @@ impl Greeting {
 #[derive(Default)]
 struct Found {
     data: BTreeMap<u32, TcpStream>,
-    control: BTreeMap<u32, TcpStream>,
+    control: BTreeMap<u32, Control>,
 }
 
 impl Found {
-    fn of(&mut self, kind: Kind) -> &mut BTreeMap<u32, TcpStream> {
+    fn add(&mut self, peer: u32, kind: Kind, stream: TcpStream) {
         match kind {
-            Kind::Data => &mut self.data,
-            Kind::Control => &mut self.control,
+            Kind::Data => _ = self.data.insert(peer, stream),
+            Kind::Control => _ = self.control.insert(peer, Control { stream, early: Early::default() }),
+        }
+    }
+
+    fn has_kind(&self, peer: u32, kind: Kind) -> bool {
+        match kind {
+            Kind::Data => self.data.contains_key(&peer),
+            Kind::Control => self.control.contains_key(&peer),
         }
     }
 
     fn has(&self, peer: u32) -> bool {
-        self.data.contains_key(&peer) && self.control.contains_key(&peer)
+        self.has_kind(peer, Kind::Data) && self.has_kind(peer, Kind::Control)
     }
 }
 
@@ -186,9 +193,9 @@ impl<'a> Meeting<'a> {
             }
             self.greet()?;
             self.sign();
-            for (peer, stream) in &mut self.found.control {
+            for (peer, control) in &mut self.found.control {
                 let name = format!("process {peer} ({})", self.seats.addresses[*peer as usize]);
-                control::look(*peer as usize, &name, stream)?;
+                control::look(*peer as usize, &name, control)?;
             }
             if others.iter().all(|peer| self.found.has(*peer)) {
                 break;
@@ -206,7 +213,7 @@ impl<'a> Meeting<'a> {
         let left = self.until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         for kind in [Kind::Data, Kind::Control] {
             let to = Some((peer, kind));
-            if self.found.of(kind).contains_key(&peer) || self.greetings.iter().any(|it| it.to == to) {
+            if self.found.has_kind(peer, kind) || self.greetings.iter().any(|it| it.to == to) {
                 continue;
             }
             let soon = (self.seats.limits.silence / control::SIGNS).min(left).min(GREETING);
@@ -232,10 +239,12 @@ impl<'a> Meeting<'a> {
             match (result, greeting.to) {
                 (Ok((peer, kind)), to) if peer > self.me.process || to.is_some() => {
                     if prepare(&stream, GREETING).is_ok() {
-                        self.found.of(kind).insert(peer, stream);
+                        self.found.add(peer, kind, stream);
                     }
                 }
-                (Err(Failed::Refused(why)), Some((peer, _))) => return Err(self.refuses(peer, why.text())),
+                (Err(Failed::Refused(why)), Some((peer, _))) | (Err(Failed::Differs(peer, why)), _) => {
+                    return Err(self.refuses(peer, why.text()));
+                }
                 // A stranger, or a process that says itself why it ends.
                 (Err(Failed::Refused(why)), None) => self.refused = Some(why.text()),
                 // It has ended, or has not begun: the next attempt may succeed.
@@ -246,15 +255,18 @@ impl<'a> Meeting<'a> {
     }
 
     fn refuses(&self, peer: u32, why: &str) -> Error {
-        let (me, address) = (self.me.process, &self.seats.addresses[peer as usize]);
-        Error::of(peer as usize, format!("process {me} refuses process {peer} ({address}): {why}"))
+        let me = self.me.process;
+        let address =
+            self.seats.addresses.get(peer as usize).map_or(String::new(), |address| format!(" ({address})"));
+        Error::of(peer as usize, format!("process {me} refuses process {peer}{address}: {why}"))
+            .with_help("start all processes of a run with the same program, arguments and hosts")
     }
 
     /// Gives signs of life to the processes whose run may have begun.
     fn sign(&mut self) {
         if self.signed.elapsed() >= self.seats.limits.silence / control::SIGNS {
             self.signed = Instant::now();
-            self.found.control.values_mut().for_each(control::sign);
+            self.found.control.values_mut().for_each(|control| control::sign(&mut control.stream));
         }
     }
 

@@ -9,13 +9,15 @@
 //! before it ends. So each process hears the cause before it sees the end of a process that has failed. A process that
 //! ends without a word was killed; one that is silent for too long has stopped, or its machine or the network has.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::frame::{Early, LONGEST_TEXT, Word, frame, read};
 use crate::ending::Ending;
 use crate::error::Error;
 use crate::report::{Counters, Counts};
@@ -24,24 +26,11 @@ use crate::watch::{Pulse, Pulses};
 /// How often a process gives a sign of life in the time in which it must.
 pub(super) const SIGNS: u32 = 4;
 
-/// The longest text of an error that goes to other processes.
-const LONGEST_TEXT: usize = 1 << 16;
-
-#[derive(Clone, Copy, PartialEq)]
-enum Word {
-    Alive = 1,
-    Failed = 2,
-    Done = 3,
-    /// The sink needs no more items.
-    Enough = 4,
-    /// A shared value.
-    Shared = 5,
-}
-
 /// A connection before its run.
 pub(crate) struct Control {
-    pub peer: u32,
     pub stream: TcpStream,
+    /// What has come already.
+    pub early: Early,
 }
 
 /// What a process knows of its own run.
@@ -73,6 +62,7 @@ pub(crate) struct Mesh {
 struct Peer {
     process: usize,
     stream: Mutex<TcpStream>,
+    early: Mutex<Early>,
 }
 
 struct State {
@@ -91,17 +81,18 @@ impl Mesh {
     pub fn new(
         me: usize,
         addresses: &[String],
-        controls: Vec<Control>,
+        controls: BTreeMap<u32, Control>,
         limits: Limits,
         own_pulse: OwnPulse,
         ending: &Arc<Ending>,
     ) -> io::Result<Arc<Mesh>> {
         let Limits { silence, .. } = limits;
         let mut peers = Vec::new();
-        for Control { peer, stream } in controls {
+        for (peer, Control { stream, early }) in controls {
             stream.set_read_timeout(Some(silence))?;
             stream.set_write_timeout(Some(silence))?;
-            peers.push(Peer { process: peer as usize, stream: Mutex::new(stream) });
+            let (stream, early) = (Mutex::new(stream), Mutex::new(early));
+            peers.push(Peer { process: peer as usize, stream, early });
         }
         let mesh = Arc::new(Mesh {
             me,
@@ -146,7 +137,9 @@ impl Mesh {
     pub fn start(self: &Arc<Mesh>) -> io::Result<()> {
         let Limits { silence, stall } = self.limits;
         for peer in &self.peers {
-            let (stream, peer, listening) = (self.stream(peer).try_clone()?, peer.process, self.clone());
+            let early = std::mem::take(&mut *peer.early.lock().unwrap_or_else(PoisonError::into_inner));
+            let stream = early.before(self.stream(peer).try_clone()?);
+            let (peer, listening) = (peer.process, self.clone());
             self.spawn(&format!("control-{peer}"), move || listening.listen(peer, stream, silence))?;
         }
         let beating = self.clone();
@@ -256,7 +249,7 @@ impl Mesh {
     }
 
     /// Reads what another process says, until it ends.
-    fn listen(&self, peer: usize, mut stream: TcpStream, silence: Duration) {
+    fn listen(&self, peer: usize, mut stream: impl Read, silence: Duration) {
         let error = loop {
             let (word, text) = match read(&mut stream) {
                 Ok(said) => said,
@@ -331,19 +324,33 @@ impl Mesh {
     }
 
     /// Sends to all. The reader of a connection notices if its process has ended.
+    ///
+    /// A connection on which another thread sends comes last: a large shared value for one process delays nothing for the
+    /// others. It needs no sign of life, since what is sent on it is one.
     fn tell(&self, word: Word, payload: &[u8]) {
         let frame = frame(word, payload);
+        let mut busy = Vec::new();
         for peer in &self.peers {
-            let mut stream = self.stream(peer);
-            let Err(error) = stream.write_all(&frame) else { continue };
-            // A part of the frame may have gone: what followed would be taken for the rest.
-            _ = stream.shutdown(Shutdown::Write);
-            drop(stream);
-            if is_late(&error) && !self.is_over(peer.process) {
-                let (name, silence) = (&self.names[peer.process], self.limits.silence);
-                let error = Error::of(peer.process, format!("{name}: has taken no message for {silence:?}"));
-                self.ending.fail(error.with_help(STOPPED));
+            match peer.stream.try_lock() {
+                Ok(stream) => self.send(peer.process, stream, &frame),
+                Err(TryLockError::Poisoned(stream)) => self.send(peer.process, stream.into_inner(), &frame),
+                Err(TryLockError::WouldBlock) => busy.push(peer),
             }
+        }
+        for peer in busy.into_iter().filter(|_| word != Word::Alive) {
+            self.send(peer.process, self.stream(peer), &frame);
+        }
+    }
+
+    fn send(&self, process: usize, mut stream: MutexGuard<'_, TcpStream>, frame: &[u8]) {
+        let Err(error) = stream.write_all(frame) else { return };
+        // A part of the frame may have gone: what followed would be taken for the rest.
+        _ = stream.shutdown(Shutdown::Write);
+        drop(stream);
+        if is_late(&error) && !self.is_over(process) {
+            let (name, silence) = (&self.names[process], self.limits.silence);
+            let error = Error::of(process, format!("{name}: has taken no message for {silence:?}"));
+            self.ending.fail(error.with_help(STOPPED));
         }
     }
 
@@ -367,21 +374,21 @@ fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-fn frame(word: Word, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![word as u8];
-    frame.extend((payload.len() as u32).to_be_bytes());
-    frame.extend(payload);
-    frame
-}
-
 /// What this process says to the others of an error.
 fn text_of(error: &Error, me: usize) -> Vec<u8> {
     let process = error.process().unwrap_or(me) as u32;
-    let mut text = error.to_string();
-    while text.len() > LONGEST_TEXT / 2 {
-        text.pop();
+    let text = error.to_string();
+    let help = error.help().map(shortened);
+    postcard::to_stdvec(&(process, shortened(&text), help)).unwrap_or_default()
+}
+
+/// As much of a text as a message has room for beside another.
+fn shortened(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST_TEXT / 2 - 16);
+    while !text.is_char_boundary(end) {
+        end -= 1;
     }
-    postcard::to_stdvec(&(process, text, error.help())).unwrap_or_default()
+    &text[..end]
 }
 
 /// Tells an error to a process that this one is connected with, while connections to others are missing.
@@ -406,43 +413,74 @@ fn error_of(text: &[u8], peer: usize) -> Error {
     }
 }
 
-/// Looks whether a process has failed or ended that this one is connected with, while connections to others are missing. Takes
-/// signs of life, and leaves what belongs to the run.
-pub(super) fn look(peer: usize, name: &str, stream: &mut TcpStream) -> Result<(), Error> {
-    loop {
-        let mut first = [0];
-        stream.set_nonblocking(true).ok();
-        let seen = stream.peek(&mut first);
-        stream.set_nonblocking(false).ok();
-        match seen {
-            Ok(0) => return Err(Error::of(peer, format!("{name} ended while the run began"))),
-            Ok(_) if first[0] == Word::Alive as u8 || first[0] == Word::Failed as u8 => match read(stream) {
-                Ok((Word::Failed, text)) => return Err(error_of(&text, peer)),
-                Ok(_) => {}
-                Err(_) => return Err(Error::of(peer, format!("{name} ended while the run began"))),
+/// Looks whether a process has failed or ended that this one is connected with, while connections to others are missing.
+/// What belongs to the run stays for it.
+pub(super) fn look(peer: usize, name: &str, control: &mut Control) -> Result<(), Error> {
+    let Control { stream, early } = control;
+    let ended = || Error::of(peer, format!("{name} ended while the run began"));
+    let mut bytes = [0; 1 << 14];
+    // No more at a time, so that signs of life go on.
+    for _ in 0..64 {
+        stream.set_nonblocking(true).map_err(|_| ended())?;
+        let count = stream.read(&mut bytes);
+        stream.set_nonblocking(false).map_err(|_| ended())?;
+        match count {
+            Ok(0) => return Err(ended()),
+            Ok(count) => match early.add(&bytes[..count]) {
+                Ok(None) => {}
+                Ok(Some(text)) => return Err(error_of(text, peer)),
+                Err(_) => return Err(ended()),
             },
-            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                return Err(Error::of(peer, format!("{name} ended while the run began")));
-            }
-            Ok(_) | Err(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(_) => return Err(ended()),
         }
     }
+    Ok(())
 }
 
-/// Reads a word and what belongs to it.
-fn read(stream: &mut impl Read) -> io::Result<(Word, Vec<u8>)> {
-    let mut head = [0; 5];
-    stream.read_exact(&mut head)?;
-    let known = [Word::Alive, Word::Failed, Word::Done, Word::Enough, Word::Shared]
-        .into_iter()
-        .find(|word| *word as u8 == head[0]);
-    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
-    let word = known.ok_or(io::ErrorKind::InvalidData)?;
-    if word != Word::Shared && length > LONGEST_TEXT {
-        return Err(io::ErrorKind::InvalidData.into());
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// A process that takes a large shared value slowly holds up no sign of life for another.
+    #[test]
+    fn signs_of_life_go_on_while_a_shared_value_is_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut pair = || {
+            let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (Control { stream: ours, early: Early::default() }, listener.accept().unwrap().0)
+        };
+        let ((first, mut slow), (second, mut quick)) = (pair(), pair());
+        let long = Duration::from_secs(20);
+        let limits = Limits { silence: Duration::from_secs(2), stall: long };
+        let ending = Arc::default();
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let controls = BTreeMap::from([(1, first), (2, second)]);
+        let mesh = Mesh::new(0, &names, controls, limits, Box::new(Pulse::default), &ending).unwrap();
+        quick.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        thread::scope(|scope| {
+            let sharing = scope.spawn(|| mesh.share(&vec![7; 20_000_000]));
+            // More than the connection holds: the thread waits.
+            thread::sleep(Duration::from_millis(50));
+            mesh.tell(Word::Alive, &[1]);
+            assert!(!sharing.is_finished());
+            assert_eq!(read(&mut quick).unwrap(), (Word::Alive, vec![1]));
+            scope.spawn(move || assert_eq!(read(&mut slow).unwrap().0, Word::Shared));
+            assert_eq!(read(&mut quick).unwrap().0, Word::Shared);
+        });
+        drop(ending.take());
     }
-    // Memory grows with what has come, not with what a length says.
-    let mut payload = Vec::new();
-    stream.take(length as u64).read_to_end(&mut payload)?;
-    if payload.len() < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok((word, payload)) }
+
+    #[test]
+    fn long_texts_are_shortened_and_read_back() {
+        let error = Error::of(3, "ä".repeat(LONGEST_TEXT)).with_help("h".repeat(LONGEST_TEXT));
+        let sent = frame(Word::Failed, &text_of(&error, 0));
+        let (word, text) = read(&mut &sent[..]).unwrap();
+        let got = error_of(&text, 1);
+        assert_eq!((word, got.process()), (Word::Failed, Some(3)));
+        assert!(got.to_string().starts_with("ää") && got.help().unwrap().starts_with("hh"));
+        assert!(got.to_string().len() > LONGEST_TEXT / 4 && got.help().unwrap().len() > LONGEST_TEXT / 4);
+    }
 }

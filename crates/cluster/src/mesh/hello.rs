@@ -13,6 +13,9 @@
 //! that a proof of another connection (replay) is none here; and the role differs, so that a proof sent back to its maker
 //! (reflection) is none. The secret itself is never sent. All frames have a fixed length, so a stranger makes the process
 //! allocate nothing.
+//!
+//! What differs between the hellos is looked at when both proofs hold. So a process that knows the secret and runs another
+//! program ends the run of both at once, and a stranger ends none.
 
 use std::io::{self, Read, Write};
 
@@ -43,12 +46,14 @@ pub(crate) struct Identity {
 /// Why a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The bytes are no hello, or it comes from a process of another number or other run size.
+    /// The bytes are no hello, or it comes from a process of another number.
     NotOfThisRun = 1,
     /// The other runs another program, another graph, or with other arguments.
     OtherProgram = 2,
     /// The proof is wrong: the other has another secret.
     OtherSecret = 3,
+    /// The other's run has another number of processes.
+    OtherSize = 4,
 }
 
 impl Refusal {
@@ -58,13 +63,13 @@ impl Refusal {
             Refusal::NotOfThisRun => "it is no process of this run",
             Refusal::OtherProgram => "it runs another program, or the same with other arguments",
             Refusal::OtherSecret => "it has another secret",
+            Refusal::OtherSize => "its run has another number of processes",
         }
     }
 
     fn of(byte: u8) -> Option<Refusal> {
-        [Refusal::NotOfThisRun, Refusal::OtherProgram, Refusal::OtherSecret]
-            .into_iter()
-            .find(|it| *it as u8 == byte)
+        use Refusal::*;
+        [NotOfThisRun, OtherProgram, OtherSecret, OtherSize].into_iter().find(|it| *it as u8 == byte)
     }
 }
 
@@ -73,8 +78,10 @@ impl Refusal {
 pub(crate) enum Failed {
     /// It broke, or the other does not answer in time.
     Broken,
-    /// By this process or by the other.
+    /// By this process or by the other, of which nothing is known.
     Refused(Refusal),
+    /// By this process: a process with this number has proved that it knows the secret, and is of another run.
+    Differs(u32, Refusal),
 }
 
 impl From<io::Error> for Failed {
@@ -102,11 +109,12 @@ pub(crate) fn connect(
     stream.write_all(&mine)?;
     let theirs: Hello = read(stream)?;
     let proof: [u8; PROOF] = read(stream)?;
-    let (number, its_kind) = check(&theirs, me)?;
-    if (number, its_kind) != (peer, kind) {
+    if check(&theirs, me)? != (peer, kind) {
         return Err(Failed::Refused(Refusal::NotOfThisRun));
     }
     if proof_of(me, Role::Acceptor, &mine, &theirs) != blake3::Hash::from_bytes(proof) {
+        // No proof: the other sees what differs.
+        _ = stream.write_all(&[0; PROOF]);
         return Err(Failed::Refused(Refusal::OtherSecret));
     }
     stream.write_all(proof_of(me, Role::Connector, &mine, &theirs).as_bytes())?;
@@ -136,6 +144,10 @@ pub(crate) fn accept(stream: &mut (impl Read + Write), me: &Identity) -> Result<
         _ = stream.write_all(&[Refusal::OtherSecret as u8]);
         return Err(Failed::Refused(Refusal::OtherSecret));
     }
+    if let Some(refusal) = difference(&theirs, me) {
+        _ = stream.write_all(&[refusal as u8]);
+        return Err(Failed::Differs(peer, refusal));
+    }
     stream.write_all(&[0])?;
     Ok((peer, kind))
 }
@@ -163,15 +175,17 @@ fn kind_of(hello: &Hello) -> Option<Kind> {
 
 /// The process that a hello comes from, and what it wants.
 fn check(hello: &Hello, me: &Identity) -> Result<(u32, Kind), Failed> {
-    let (process, processes) = (word(hello, 12), word(hello, 16));
-    let kind = kind_of(hello).filter(|_| {
-        hello[..8] == MAGIC && processes == me.processes && process < processes && process != me.process
-    });
-    match kind {
-        None => Err(Failed::Refused(Refusal::NotOfThisRun)),
-        Some(_) if hello[20..52] != me.program => Err(Failed::Refused(Refusal::OtherProgram)),
-        Some(kind) => Ok((process, kind)),
+    let process = word(hello, 12);
+    let kind = kind_of(hello).filter(|_| hello[..8] == MAGIC && process != me.process);
+    kind.map(|kind| (process, kind)).ok_or(Failed::Refused(Refusal::NotOfThisRun))
+}
+
+/// What differs between two runs.
+fn difference(hello: &Hello, me: &Identity) -> Option<Refusal> {
+    if word(hello, 16) != me.processes || word(hello, 12) >= me.processes {
+        return Some(Refusal::OtherSize);
     }
+    (hello[20..52] != me.program).then_some(Refusal::OtherProgram)
 }
 
 fn proof_of(me: &Identity, maker: Role, connector: &Hello, acceptor: &Hello) -> blake3::Hash {
@@ -229,16 +243,20 @@ mod tests {
         use Refusal::*;
         for (other, why) in [
             (identity(1, "t", 1), OtherSecret),
+            (identity(1, "t", 2), OtherSecret),
             (identity(1, "s", 2), OtherProgram),
-            (Identity { processes: 3, ..identity(1, "s", 1) }, NotOfThisRun),
+            (Identity { processes: 3, ..identity(1, "s", 1) }, OtherSize),
             (identity(0, "s", 1), NotOfThisRun),
         ] {
+            let number = other.process;
             let (connected, accepted) = greet(other, identity(0, "s", 1));
             assert!(matches!(connected, Err(Failed::Refused(it)) if it == why), "{connected:?}");
-            assert!(
-                matches!(accepted, Err(Failed::Refused(it)) if it == why) || why == OtherSecret,
-                "{accepted:?}"
-            );
+            match why {
+                NotOfThisRun | OtherSecret => {
+                    assert!(matches!(accepted, Err(Failed::Refused(it)) if it == why));
+                }
+                _ => assert!(matches!(accepted, Err(Failed::Differs(of, it)) if (of, it) == (number, why))),
+            }
         }
     }
 

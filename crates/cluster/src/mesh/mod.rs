@@ -2,6 +2,7 @@
 
 mod connect;
 pub(crate) mod control;
+mod frame;
 mod hello;
 mod track;
 mod wire;

@@ -12,9 +12,10 @@ use super::control::Mesh;
 use super::track::{Ends, Track};
 use crate::error::Error;
 
-/// One end of a data connection. Timely clones it, for a thread that reads and one that writes.
+/// One end of a data connection. Timely clones it, for a thread that reads and one that writes; a clone takes no
+/// descriptor, since timely panics where it cannot have one.
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     mesh: Arc<Mesh>,
     ends: Ends,
     track: Track,
@@ -26,7 +27,8 @@ impl Wire {
         let cannot = |error: io::Error| Error::of(peer, format!("{}: {error}", mesh.name(peer)));
         stream.set_read_timeout(None).map_err(cannot)?;
         stream.set_write_timeout(None).map_err(cannot)?;
-        let closing = stream.try_clone().map_err(cannot)?;
+        let stream = Arc::new(stream);
+        let closing = stream.clone();
         mesh.ending().on_stop(move |_| _ = closing.shutdown(Shutdown::Both));
         let ends = Ends { from: peer, to: me };
         Ok(Wire { stream, mesh, ends, track: Track::new(ends), broken: false })
@@ -38,7 +40,7 @@ impl Wire {
 
     /// Bytes of the connection. Returns `None` if it broke.
     fn read_stream(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
-        match self.stream.read(buffer) {
+        match (&*self.stream).read(buffer) {
             Ok(0) if self.track.has_ended() => Some(Ok(0)),
             Ok(0) => None,
             Ok(count) => {
@@ -85,7 +87,7 @@ impl Write for Wire {
             return Ok(bytes.len());
         }
         let began = Instant::now();
-        match self.stream.write(bytes) {
+        match (&*self.stream).write(bytes) {
             Ok(count) => {
                 self.mesh.counters().write(self.peer(), count, began.elapsed());
                 Ok(count)
@@ -106,7 +108,7 @@ impl Write for Wire {
 
 impl timely::communication::allocator::zero_copy::stream::Stream for Wire {
     fn try_clone(&self) -> io::Result<Wire> {
-        let (stream, mesh) = (self.stream.try_clone()?, self.mesh.clone());
+        let (stream, mesh) = (self.stream.clone(), self.mesh.clone());
         Ok(Wire { stream, mesh, ends: self.ends, track: Track::new(self.ends), broken: false })
     }
 
