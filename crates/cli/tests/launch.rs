@@ -66,3 +66,108 @@ fn no_process_outlives_a_launcher_that_is_ended() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A file of hosts, and a script that takes the place of `ssh`: it gives the command line to a shell of this machine, and fails
+/// at a host of this name.
+struct Hosts {
+    folder: tempfile::TempDir,
+}
+
+impl Hosts {
+    fn new(lines: &str) -> Hosts {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("hosts"), lines).unwrap();
+        let script =
+            "echo \"$@\" >> \"$(dirname \"$0\")/log\"; test \"$2\" != lost || exit 255; exec sh -c \"$3\"\n";
+        std::fs::write(folder.path().join("my ssh"), script).unwrap();
+        Hosts { folder }
+    }
+
+    fn launch(&self, program: &[&str]) -> Command {
+        let path = |name: &str| self.folder.path().join(name).to_str().unwrap().to_owned();
+        let ssh = format!("sh '{}' -v", path("my ssh"));
+        launch(&[&["--hosts", &path("hosts"), "--ssh", &ssh, "--"], program].concat())
+    }
+
+    /// What the script was called with.
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+}
+
+#[test]
+fn hosts_get_the_program_and_its_arguments() {
+    let hosts = Hosts::new("# two\n\na:7000\nb:7001\n");
+    let script = "set -- \"$@\" $THALWEG_LAUNCH; printf '<%s>' \"$1\" \"$2\" \"$4\" \"$6\" \"$7\"; echo; cat; exit $(($4 * 7))";
+    let odd = "it's \"$HOME\"\n`id`  *";
+    let output = hosts.launch(&["sh", "-c", script, "sh", odd, ""]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    for process in 0..2 {
+        let line = format!("<{odd}><><{process}><a:7000><b:7001>\n");
+        assert!(printed.contains(&line), "{printed}");
+    }
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), error.as_str()),
+        (Some(1), "error: process 1 on b has failed: exit status: 7\n")
+    );
+    let log = hosts.log();
+    assert!(log.contains("-v a exec sh -c") && log.contains("-v b exec sh -c"), "{log}");
+}
+
+#[test]
+fn the_secret_of_a_run_is_no_argument() {
+    let hosts = Hosts::new("a:1");
+    let script = "set -- $THALWEG_LAUNCH; echo $3; ps -eww -o args";
+    let output = hosts.launch(&["sh", "-c", script]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let secret = printed.lines().next().unwrap();
+    assert!(
+        secret.len() == 64 && output.status.success() && printed.contains("ps -eww -o args"),
+        "{printed}"
+    );
+    assert_eq!(printed.matches(secret).count(), 1, "{printed}");
+    assert!(!hosts.log().contains(secret));
+}
+
+#[test]
+fn hosts_and_programs_that_are_missing_are_named() {
+    let lost = Hosts::new("a:1\nlost:1").launch(&["true"]).output().unwrap();
+    let error = String::from_utf8(lost.stderr).unwrap();
+    let why =
+        "error: process 1 on lost has failed: exit status: 255; `sh` ends so when it cannot reach the host\n";
+    assert_eq!(error, why);
+    let missing = Hosts::new("a:1").launch(&["/no/such/program"]).output().unwrap();
+    let error = String::from_utf8(missing.stderr).unwrap();
+    assert!(error.contains("error: process 0 on a has failed: exit status: 127; a shell ends so"), "{error}");
+    let wrong = Hosts::new("a:1\nb").launch(&["true"]).output().unwrap();
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.contains("hosts:2: b: no address of the form HOST:PORT"), "{error}");
+    let (code, _, error) = run(&["--hosts", "/no/such/file", "--", "true"]);
+    assert!(code == Some(1) && error.starts_with("error: /no/such/file: "), "{error}");
+    for arguments in
+        [&["-n", "2", "--hosts", "f", "--", "true"][..], &["-n", "2", "--ssh", "x", "--", "true"]]
+    {
+        assert_eq!(run(arguments).0, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn no_program_at_a_host_outlives_the_launcher() {
+    for signal in [Signal::TERM, Signal::INT, Signal::KILL] {
+        let hosts = Hosts::new("a:1\nb:1");
+        let mut command = hosts.launch(&["sh", "-c", "echo $$; exec sleep 60"]);
+        let mut launcher = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(launcher.stdout.take().unwrap()).lines().take(2);
+        let ids: Vec<i32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
+        let runs = |id: &i32| test_kill_process(Pid::from_raw(*id).unwrap()).is_ok();
+        assert!(ids.len() == 2 && ids.iter().all(runs));
+        launcher.send(signal);
+        assert_eq!(launcher.wait().unwrap().signal(), Some(signal.as_raw()));
+        let began = Instant::now();
+        while ids.iter().any(runs) {
+            assert!(began.elapsed() < Duration::from_secs(10), "{signal:?}: a program still runs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::chain::SharedValues;
 use crate::error::Error;
+use crate::hosts::{self, Places};
 use crate::mesh::{Identity, key_of};
 use crate::report::Report;
 
@@ -99,11 +100,13 @@ impl Cluster {
     /// Process `process` of those at these addresses, each `HOST:PORT`, by number. An address is where its process listens
     /// while a run begins. With one address the process is [alone](Cluster::alone).
     ///
-    /// Nothing is encrypted, and without a secret any program of the machine may connect, so the addresses must be of
-    /// loopback interfaces.
+    /// Nothing is encrypted, and without a secret any program of the machine may connect. So addresses that are not of
+    /// loopback interfaces need a secret of 16 bytes or more, by [`secret_file`](Cluster::secret_file) or
+    /// [`secret`](Cluster::secret): else a run is refused, when it has looked up the names. An address that stands for all
+    /// interfaces is always refused.
     ///
     /// # Errors
-    /// There is no such process, two have one address, or an address is none of a loopback interface.
+    /// There is no such process, two have one address, or an address is none or stands for all interfaces.
     pub fn new(
         addresses: impl IntoIterator<Item = impl Into<String>>,
         process: usize,
@@ -113,13 +116,7 @@ impl Cluster {
             let text = format!("process {process} of {}: processes are numbered from 0", addresses.len());
             return Err(Error::new(text));
         }
-        for (number, address) in addresses.iter().enumerate() {
-            check(number, address)?;
-            if let Some(other) = addresses[..number].iter().position(|other| other == address) {
-                let text = format!("processes {other} and {number} have one address: {address}");
-                return Err(Error::new(text).with_help("give each process a port of its own"));
-            }
-        }
+        hosts::check(&addresses)?;
         Ok(Cluster::with(addresses, process))
     }
 
@@ -217,7 +214,8 @@ impl Cluster {
         self
     }
 
-    /// A secret that all processes know: others are refused. It is never sent.
+    /// A secret that all processes know: others are refused. It is never sent. One that stands in the text of a program is
+    /// none: see [`secret_file`](Cluster::secret_file).
     pub fn secret(mut self, secret: impl Into<Vec<u8>>) -> Cluster {
         self.settings.secret = secret.into();
         self
@@ -274,6 +272,15 @@ impl Cluster {
         &self.addresses
     }
 
+    /// Looks up where all processes are.
+    pub(crate) fn places(&self) -> Result<Places, Error> {
+        let Settings { secret, listener, .. } = &self.settings;
+        if let Some(address) = listener.as_ref().and_then(|listener| listener.local_addr().ok()) {
+            hosts::is_safe(self.process, &format!("the socket {address}"), address.ip(), secret)?;
+        }
+        Places::resolve(&self.addresses, secret)
+    }
+
     /// How processes of this run know each other. `shape`: the stages of the chain. The limits are compared too: how often a
     /// process gives a sign of life follows from its own.
     pub(crate) fn identity(&self, shape: &str) -> Identity {
@@ -300,40 +307,22 @@ fn hash<'a>(texts: impl Iterator<Item = &'a str>) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Refuses what is no address of a loopback interface.
-fn check(process: usize, address: &str) -> Result<(), Error> {
-    let host = address.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map(|(host, _)| host);
-    let bare = host.map(|host| host.trim_start_matches('[').trim_end_matches(']'));
-    let refused = |why: &str| Err(Error::of(process, format!("process {process}: {address}: {why}")));
-    match bare {
-        None => refused("no address of the form HOST:PORT"),
-        Some("localhost") => Ok(()),
-        Some(host) => match host.parse::<std::net::IpAddr>() {
-            Ok(address) if address.is_loopback() => Ok(()),
-            Ok(address) if address.is_unspecified() => refused("it stands for all interfaces; name one"),
-            _ => refused("not of a loopback interface"),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_other_interfaces_are_refused_by_name() {
+    fn addresses_are_refused_by_name() {
         for (address, why) in [
             ("0.0.0.0:1", "it stands for all interfaces"),
             ("[::]:1", "it stands for all interfaces"),
-            ("10.0.0.1:1", "not of a loopback interface"),
-            ("example.org:1", "not of a loopback interface"),
             ("127.0.0.1", "no address of the form HOST:PORT"),
             ("127.0.0.1:99999", "no address of the form HOST:PORT"),
         ] {
             let error = Cluster::new(["127.0.0.1:1", address], 0).unwrap_err();
             assert!(error.to_string().contains(why) && error.process() == Some(1), "{error}");
         }
-        assert!(Cluster::new(["127.0.0.1:1", "[::1]:1", "localhost:2"], 2).is_ok());
+        assert!(Cluster::new(["127.0.0.1:1", "[::1]:1", "localhost:2", "10.0.0.1:1"], 2).is_ok());
         assert!(
             Cluster::new(["127.0.0.1:1", "127.0.0.1:1"], 0).unwrap_err().to_string().contains("one address")
         );

@@ -22,7 +22,7 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 
 /// The variable by which a launcher tells a process what it is.
-const VARIABLE: &str = "THALWEG_LAUNCH";
+pub(crate) const VARIABLE: &str = "THALWEG_LAUNCH";
 
 /// The variable by which a user asks for a report.
 const REPORT: &str = "THALWEG_REPORT";
@@ -59,15 +59,12 @@ pub fn launch(
     command: impl Fn(usize) -> Command,
     stop: impl Fn() -> bool,
 ) -> Result<Vec<ExitStatus>, Error> {
-    let cannot = |error: io::Error| Error::new(format!("cannot launch: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let mut token = [0; TOKEN];
-    getrandom::fill(&mut token).map_err(|error| cannot(io::Error::other(error)))?;
-    let token = Hash::from_bytes(token);
+    let token = new_token()?;
 
-    let mut running = Running { children: Vec::new() };
+    let mut running = Running::default();
     for process in 0..processes {
         let mut command = command(process);
         command.env(VARIABLE, format!("{address} {process} {processes} {}", token.to_hex()));
@@ -75,18 +72,34 @@ pub fn launch(
             let program = command.get_program().to_string_lossy().into_owned();
             Error::of(process, format!("process {process}: cannot start `{program}`: {error}"))
         })?;
-        running.children.push((child, None));
+        running.add(child);
     }
     running.introduce(listener, &token, &stop);
-    running.wait(&stop).map_err(cannot)
+    running.wait(&stop)
+}
+
+fn cannot(error: io::Error) -> Error {
+    Error::new(format!("cannot launch: {error}"))
+}
+
+/// The secret of a run.
+pub(crate) fn new_token() -> Result<Hash, Error> {
+    let mut token = [0; TOKEN];
+    getrandom::fill(&mut token).map_err(|error| cannot(io::Error::other(error)))?;
+    Ok(Hash::from_bytes(token))
 }
 
 /// The processes, and how those have ended that have.
-struct Running {
+#[derive(Default)]
+pub(crate) struct Running {
     children: Vec<(Child, Option<ExitStatus>)>,
 }
 
 impl Running {
+    pub fn add(&mut self, child: Child) {
+        self.children.push((child, None));
+    }
+
     /// Tells each process where the others listen, as soon as all have said so. Gives up when one ends before: the
     /// connections to those that wait close, and a later one finds no launcher, which they report.
     fn introduce(&mut self, listener: TcpListener, token: &Hash, stop: &dyn Fn() -> bool) {
@@ -127,10 +140,11 @@ impl Running {
         Ok(())
     }
 
-    fn wait(mut self, stop: &dyn Fn() -> bool) -> io::Result<Vec<ExitStatus>> {
+    /// Waits for all. Kills them as soon as `stop` returns true, or when one has failed and the others do not end.
+    pub fn wait(mut self, stop: &dyn Fn() -> bool) -> Result<Vec<ExitStatus>, Error> {
         let mut failed: Option<Instant> = None;
         loop {
-            self.look()?;
+            self.look().map_err(cannot)?;
             let statuses: Vec<_> = self.children.iter().filter_map(|(_, status)| *status).collect();
             if statuses.len() == self.children.len() {
                 return Ok(statuses);
@@ -150,6 +164,8 @@ impl Running {
 
     fn kill(&mut self) {
         for (child, _) in self.children.iter_mut().filter(|(_, status)| status.is_none()) {
+            // At another host the end of the input is what ends a program.
+            drop(child.stdin.take());
             _ = child.kill();
         }
     }
@@ -223,8 +239,12 @@ impl Cluster {
 
     fn launched() -> Result<Cluster, Error> {
         let Ok(text) = std::env::var(VARIABLE) else { return Ok(Cluster::alone()) };
+        if let Some((process, token, addresses)) = placed(&text) {
+            return Ok(Cluster::new(addresses, process)?.secret(*token.as_bytes()));
+        }
         let seat = Seat::read(&text)
-            .ok_or_else(|| Error::new(format!("{VARIABLE}: not what a launcher sets: {text}")))?;
+            // Without the text, which may have a secret.
+            .ok_or_else(|| Error::new(format!("{VARIABLE}: not what a launcher sets")))?;
         let (process, processes) = (seat.process, seat.processes);
         let joined = seat.join().map_err(|error| {
             let text = format!("process {process} of {processes}: the others did not join: {error}");
@@ -234,6 +254,14 @@ impl Cluster {
         let addresses = joined.0.iter().map(|port| format!("127.0.0.1:{port}"));
         Ok(Cluster::new(addresses, process)?.listener(joined.1).secret(*seat.token.as_bytes()))
     }
+}
+
+/// What a launcher tells a process that it has started on a host: its number, the secret, and the addresses of all.
+fn placed(text: &str) -> Option<(usize, Hash, Vec<&str>)> {
+    let mut words = text.strip_prefix("hosts ")?.split(' ');
+    let process = words.next()?.parse().ok()?;
+    let token = Hash::from_hex(words.next()?).ok()?;
+    Some((process, token, words.collect()))
 }
 
 /// What a launcher has told this process.
@@ -278,6 +306,11 @@ mod tests {
     #[test]
     fn what_a_launcher_tells_is_read_back() {
         let token = Hash::from_bytes(std::array::from_fn(|n| n as u8 * 7));
+        let text = format!("hosts 1 {} a:1 [::1]:2", token.to_hex());
+        assert_eq!(placed(&text), Some((1, token, vec!["a:1", "[::1]:2"])));
+        for wrong in ["", "hosts", "hosts 1", "hosts x 00", "hosts 1 00 a:1"] {
+            assert!(placed(wrong).is_none(), "{wrong}");
+        }
         let text = format!("127.0.0.1:77 2 3 {}", token.to_hex());
         let seat = Seat::read(&text).unwrap();
         assert_eq!((seat.process, seat.processes, seat.token), (2, 3, token));

@@ -28,8 +28,8 @@
 //! **Failures.** If a function returns an error or panics, or a process is killed, stops or vanishes, then all others
 //! end, with one [`Error`] that names the process, the stage and the batch. A run succeeds in all processes or in none.
 //!
-//! **Security.** Nothing is encrypted. Addresses must be of loopback interfaces. A [secret](Cluster::secret) keeps out other users of the
-//! machine.
+//! **Security.** Nothing is encrypted. A [secret](Cluster::secret_file) keeps strangers out: addresses of other machines need one, and on
+//! one machine it keeps out other users.
 //!
 //! The `guide` says which stage runs where, what holds and what does not.
 //!
@@ -55,6 +55,7 @@ mod dataflow;
 mod ending;
 mod engine;
 mod error;
+mod hosts;
 mod inbox;
 mod launch;
 mod mesh;
@@ -62,7 +63,9 @@ mod order;
 mod outbox;
 mod output;
 mod piece;
+mod remote;
 mod report;
+mod secret;
 mod ticket;
 mod watch;
 mod window;
@@ -70,5 +73,7 @@ mod window;
 pub use chain::{Chain, Keyed, Local, LocalOutput, Shared, SizeOf, Weigh};
 pub use cluster::{Cluster, RESUME};
 pub use error::Error;
+pub use hosts::Hosts;
 pub use launch::launch;
+pub use remote::{RemoteShell, launch_on};
 pub use report::{Link, Report};

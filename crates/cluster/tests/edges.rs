@@ -258,3 +258,133 @@ fn an_early_end_is_no_missing_batch() {
         assert_eq!(got, (0..9).collect::<Vec<u64>>());
     }
 }
+
+#[test]
+fn sockets_that_strangers_reach_are_refused() {
+    use std::net::TcpListener;
+    let on = |address: &str| {
+        let cluster = Cluster::new(["127.0.0.1:1", "127.0.0.1:2"], 0).unwrap();
+        let cluster = cluster.listener(TcpListener::bind(address).unwrap());
+        cluster.from_parts(2, |part| [part]).collect().run().unwrap_err().to_string()
+    };
+    let error = on("0.0.0.0:0");
+    assert!(error.contains("process 0: the socket 0.0.0.0:") && error.contains("all interfaces"), "{error}");
+    let other = Cluster::new(["127.0.0.1:1", "192.0.2.1:2"], 0).unwrap();
+    let error = other.from_parts(2, |part| [part]).collect().run().unwrap_err();
+    assert!(error.to_string().starts_with("process 1: 192.0.2.1:2: 192.0.2.1 is not of"), "{error}");
+    assert!(error.help().unwrap().contains("Cluster::secret_file"));
+}
+
+/// What the next test runs twice in a process of its own: no test by itself.
+#[test]
+fn a_process_with_an_address_of_another_machine() {
+    let Ok(number) = std::env::var("THALWEG_CLUSTER_NOTE") else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut addresses = vec![listener.local_addr().unwrap().to_string(), "192.0.2.1:2".to_owned()];
+    if number == "1" {
+        addresses.reverse();
+    }
+    let cluster = Cluster::new(addresses, number.parse().unwrap()).unwrap().secret([7; 16]);
+    let cluster = cluster.listener(listener).patience(Duration::from_millis(50));
+    for _ in 0..2 {
+        let error = cluster.from_parts(2, |part| [part]).collect().run().unwrap_err();
+        assert!(error.to_string().contains("no connection within 50ms"), "{error}");
+    }
+}
+
+#[test]
+fn process_0_says_once_that_nothing_is_encrypted() {
+    for (process, notes) in [("0", 1), ("1", 0)] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "edges::a_process_with_an_address_of_another_machine", "--nocapture"]);
+        let output = child.env("THALWEG_CLUSTER_NOTE", process).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text.matches("is not encrypted").count(), notes, "{text}");
+    }
+}
+
+/// What the next test runs in two processes: no test by itself.
+#[cfg(unix)]
+#[test]
+fn an_idle_process() {
+    use rustix::time::{ClockId, clock_gettime};
+    let Ok(text) = std::env::var("THALWEG_CLUSTER_IDLE") else { return };
+    let (process, addresses) = text.split_once(' ').unwrap();
+    let cluster = Cluster::new(addresses.split(' '), process.parse().unwrap()).unwrap();
+    let used = || {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    };
+    let measuring = std::thread::spawn(move || {
+        sleep(Duration::from_millis(400));
+        let before = used();
+        sleep(Duration::from_secs(1));
+        used() - before
+    });
+    // The source of process 1 sleeps, and the others wait for it.
+    let slow = |part| {
+        sleep(Duration::from_millis(1600 * part as u64));
+        [part as u64]
+    };
+    let chain = cluster.from_parts(2, slow).key_by(|n| *n).scan(|_| (), |_, n| n);
+    chain.collect().run().unwrap();
+    let used = measuring.join().unwrap();
+    assert!(used < Duration::from_millis(10), "{used:?} of 1 s");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_idle_process_uses_less_than_a_hundredth_of_a_core() {
+    let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let addresses = listeners.map(|it| it.local_addr().unwrap().to_string()).join(" ");
+    let start = |process: usize| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "edges::an_idle_process"]);
+        child.env("THALWEG_CLUSTER_IDLE", format!("{process} {addresses}"));
+        child.stdout(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    for child in [start(0), start(1)] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+/// What the next test runs with few descriptors: no test by itself.
+#[test]
+fn a_run_with_few_descriptors() {
+    if std::env::var_os("THALWEG_CLUSTER_FEW").is_none() {
+        return;
+    }
+    let Ok(listeners) = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()
+    else {
+        return;
+    };
+    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect();
+    let all = listeners.into_iter().enumerate().map(|(process, listener)| {
+        let cluster = Cluster::new(&addresses, process).unwrap().listener(listener);
+        cluster.patience(Duration::from_millis(300)).silence(Duration::from_secs(5))
+    });
+    let results = run(all.collect(), |cluster| cluster.from_parts(9, |part| [part as u64]).collect().run());
+    assert!(results.iter().all(Result::is_ok) || results.iter().all(Result::is_err), "{results:?}");
+}
+
+/// Wherever descriptors run out, processes end with an error, and nothing panics, timely neither.
+#[cfg(unix)]
+#[test]
+fn a_process_without_descriptors_does_not_panic() {
+    let start = |limit: u32| {
+        let mut child = std::process::Command::new("sh");
+        child.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\"")]);
+        child.arg(std::env::current_exe().unwrap());
+        child.args(["--exact", "edges::a_run_with_few_descriptors", "--nocapture"]);
+        child.env("THALWEG_CLUSTER_FEW", "1").stdout(std::process::Stdio::piped());
+        (limit, child.stderr(std::process::Stdio::piped()).spawn().unwrap())
+    };
+    let children: Vec<_> = (6..36).step_by(2).map(start).collect();
+    for (limit, child) in children {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !text.contains("panicked"), "{limit} descriptors: {text}");
+    }
+}

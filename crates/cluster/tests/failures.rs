@@ -252,3 +252,63 @@ fn panics_of_functions_that_are_called_once_are_named() {
         }
     }
 }
+
+/// Passes on what a connection brings, and changes a bit of the first message of a data connection.
+fn meddle(from: std::net::TcpStream, to: std::net::TcpStream, bit: Option<usize>) -> std::io::Result<()> {
+    use std::io::{Read, Write};
+    /// Bytes of a hello and of a proof, which are before the messages.
+    const GREETING: usize = 116 + 32;
+    let (mut from, mut to, mut passed) = (from, to, 0);
+    let mut bytes = [0; 4096];
+    let mut is_data = false;
+    loop {
+        let count = from.read(&mut bytes)?;
+        if passed == 0 {
+            is_data = count > 11 && bytes[11] == 1;
+        }
+        if let Some(bit) = bit.filter(|_| is_data)
+            && let Some(at) = (GREETING + bit / 8).checked_sub(passed).filter(|at| *at < count)
+        {
+            bytes[at] ^= 1 << (bit % 8);
+        }
+        passed += count;
+        to.write_all(&bytes[..count])?;
+        if count == 0 {
+            return to.shutdown(std::net::Shutdown::Write);
+        }
+    }
+}
+
+#[test]
+fn damaged_headers_of_messages_end_the_run() {
+    use std::net::{TcpListener, TcpStream};
+    for case in 0..16 {
+        // A bit of the numbers of processes in the header, its second to fourth words.
+        let bit = 64 + case * 37 % 192;
+        let listeners: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap()).collect();
+        let [zero, one, between]: [TcpListener; 3] = listeners.try_into().unwrap();
+        let target = addresses[0];
+        // Process 1 connects to process 0, twice.
+        let meddling = std::thread::spawn(move || {
+            let mut threads = Vec::new();
+            for _ in 0..2 {
+                let (here, there) = (between.accept().unwrap().0, TcpStream::connect(target).unwrap());
+                let back = (there.try_clone().unwrap(), here.try_clone().unwrap());
+                threads.push(std::thread::spawn(move || meddle(here, there, Some(bit))));
+                threads.push(std::thread::spawn(move || meddle(back.0, back.1, None)));
+            }
+            threads.into_iter().for_each(|thread| _ = thread.join());
+        });
+        let cluster = |process, first: usize, listener| {
+            let addresses = [addresses[first], addresses[1]].map(|it| it.to_string());
+            Cluster::new(addresses, process).unwrap().listener(listener)
+        };
+        let all = vec![cluster(0, 0, zero), cluster(1, 2, one)];
+        let errors = errors(all, |cluster| cluster.from_parts(9, |part| [part as u64]).collect().run());
+        for error in errors {
+            assert!(error.to_string().ends_with(": a message is damaged"), "bit {bit}: {error}");
+        }
+        meddling.join().unwrap();
+    }
+}

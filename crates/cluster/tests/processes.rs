@@ -5,10 +5,13 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use thalweg_cluster::Cluster;
+use thalweg_cluster::{Cluster, Hosts, RemoteShell, launch_on};
 
 /// Says which process of which addresses this is, and where the output goes.
 const VARIABLE: &str = "THALWEG_CLUSTER_TEST";
+
+/// Says how a process fails by itself: see [`Failure`].
+const FAILURE: &str = "THALWEG_CLUSTER_TEST_FAILURE";
 
 /// Items in all: more than a process that is killed lets through.
 const ITEMS: u64 = 40_000;
@@ -21,16 +24,21 @@ fn a_process_of_a_cluster() {
     let process = words.next().unwrap().parse().unwrap();
     let path = words.next().unwrap();
     let addresses: Vec<&str> = words.collect();
-    let cluster = Cluster::new(addresses, process).unwrap().silence(Duration::from_millis(800));
+    let cluster = Cluster::new(addresses, process).unwrap().silence(Duration::from_millis(300));
     let cluster = cluster.patience(Duration::from_secs(3)).batch(50).window(16);
+    let failure = std::env::var(FAILURE).unwrap_or_default();
+    let (kind, at) = failure.split_once(' ').unwrap_or((&failure, "0"));
+    let (kind, at): (_, u64) = (kind.to_owned(), at.parse().unwrap());
+    let cluster = if kind == "Refused" { cluster.job("another") } else { cluster };
     let mut file = (process == 0).then(|| std::fs::File::create(path).unwrap());
     let ended = cluster
         .from_parts(40, |part| part as u64 * ITEMS / 40..(part as u64 + 1) * ITEMS / 40)
-        .par_map(|n| {
+        .try_par_map(|n| {
             if n % 50 == 0 {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            n
+            assert!(n != at || kind != "Panic", "told to");
+            if n == at && kind == "Error" { Err("told to") } else { Ok(n) }
         })
         .key_by(|n| n % 5)
         .scan(
@@ -128,20 +136,72 @@ fn process_0_writes_the_report_that_the_environment_asks_for() {
     (0..3).for_each(|process| std::fs::remove_file(path(process)).unwrap());
 }
 
-/// Starts the processes of a run.
-fn start(name: &str, processes: usize) -> Running {
-    let listeners: Vec<_> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect();
-    drop(listeners);
-    let output = std::env::temp_dir().join(format!("thalweg-cluster-{}-{name}", std::process::id()));
+/// Addresses of this machine that are free.
+fn free(count: usize) -> Vec<String> {
+    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect()
+}
+
+/// A script takes the place of `ssh`: it gives the command line to a shell of this machine.
+#[test]
+fn processes_on_hosts_meet() {
+    let path = std::env::temp_dir().join(format!("thalweg-cluster-hosts-{}", std::process::id()));
+    std::fs::write(&path, free(3).join(" # one\n")).unwrap();
+    let hosts = Hosts::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let shell = RemoteShell::parse(r#"sh -c 'test "$0" = 127.0.0.1 && exec sh -c "$1"'"#).unwrap();
+    let program = std::env::current_exe().unwrap().into_os_string();
+    let run = |arguments: &[&str]| {
+        let program: Vec<_> = [program.clone()].into_iter().chain(arguments.iter().map(Into::into)).collect();
+        launch_on(&hosts, &shell, &program, || false).unwrap()
+    };
+    let ended = run(&["--exact", "processes::a_launched_process", "-q"]);
+    assert!(ended.len() == 3 && ended.iter().all(|status| status.success()), "{ended:?}");
+    // What a test program ends with that does not know its arguments.
+    assert!(run(&["--no-such-argument"]).iter().all(|status| status.code() == Some(101)));
+    let missing = RemoteShell::parse("/no/such/ssh").unwrap();
+    let error = launch_on(&hosts, &missing, &[program], || false).unwrap_err().to_string();
+    assert!(error.starts_with("process 0: cannot start `/no/such/ssh` for 127.0.0.1: "), "{error}");
+}
+
+/// What happens to a process of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Failure {
+    None,
+    Killed,
+    Stopped,
+    Panic,
+    Error,
+    Refused,
+    FullDisk,
+    /// It starts when the others wait already: the run is whole.
+    Late,
+}
+
+/// Starts the processes of a run, of which one fails by itself. Its time is a function of `moment`.
+fn start(name: &str, processes: usize, victim: usize, failure: Failure, moment: u64) -> Running {
+    let addresses = free(processes);
+    let mut output = std::env::temp_dir().join(format!("thalweg-cluster-{}-{name}", std::process::id()));
+    if failure == Failure::FullDisk {
+        output = "/dev/full".into();
+    }
+    // In a part that the process reads.
+    let part = victim as u64 + processes as u64 * (moment % 8);
+    let at = part * ITEMS / 40 + moment % (ITEMS / 40);
     let child = |process| {
-        Command::new(std::env::current_exe().unwrap())
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child
             .args(["--exact", "processes::a_process_of_a_cluster", "--nocapture"])
             .env(VARIABLE, format!("{process} {} {}", output.display(), addresses.join(" ")))
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+            .stderr(Stdio::piped());
+        if process == victim {
+            child.env(FAILURE, format!("{failure:?} {at}"));
+            if failure == Failure::Late {
+                std::thread::sleep(Duration::from_millis(moment % 400));
+            }
+        }
+        child.spawn().unwrap()
     };
     Running { children: (0..processes).map(child).collect(), output }
 }
@@ -176,7 +236,10 @@ fn expected() -> Vec<u8> {
 
 #[test]
 fn an_undisturbed_run_is_whole() {
-    let run = start("whole", 3);
+    is_whole(start("whole", 3, 0, Failure::None, 0));
+}
+
+fn is_whole(run: Running) {
     for output in outputs(run.children, Duration::from_secs(60)) {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -184,39 +247,64 @@ fn an_undisturbed_run_is_whole() {
     std::fs::remove_file(run.output).unwrap();
 }
 
-/// Disturbs a process of four after a time, and checks that the others end with a cause that names it.
-fn disturb(seed: u64, signal: &str) {
-    let victim = (seed % 4) as usize;
-    let mut run = start(&format!("{signal}{seed}"), 4);
-    std::thread::sleep(Duration::from_millis(20 + seed * 37 % 200));
-    let mut killed = run.children.remove(victim);
-    let sent = Command::new("kill").args([signal, &killed.id().to_string()]).status().unwrap();
-    let still_ran = killed.try_wait().unwrap().is_none() || signal == "-KILL";
-    let ended = outputs(run.children, Duration::from_secs(5));
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    assert!(sent.success() && still_ran);
+/// What happens to one process of four at a random moment; the others end with a cause that names it.
+fn fail(seed: u64) {
+    use Failure::*;
+    let failure = [Killed, Stopped, Panic, Error, Killed, Late, Refused, FullDisk][(seed % 8) as usize];
+    let victim = if failure == FullDisk { 0 } else { (seed / 8 % 4) as usize };
+    let moment = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let mut run = start(&seed.to_string(), 4, victim, failure, moment);
+    if failure == Late {
+        return is_whole(run);
+    }
+    let mut victim_process = run.children.remove(victim);
+    let signal = match failure {
+        Killed => Some("-KILL"),
+        Stopped => Some("-STOP"),
+        _ => None,
+    };
+    if let Some(signal) = signal {
+        std::thread::sleep(Duration::from_millis(20 + moment % 200));
+        let sent = Command::new("kill").args([signal, &victim_process.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+    let ended = outputs(run.children, Duration::from_secs(10));
+    if signal.is_some() {
+        victim_process.kill().unwrap();
+        victim_process.wait().unwrap();
+    } else {
+        let output = &outputs(vec![victim_process], Duration::from_secs(10))[0];
+        assert_eq!(output.status.code(), Some(3), "seed {seed}: {}", String::from_utf8_lossy(&output.stderr));
+    }
     for output in ended {
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "seed {seed}: {text}");
         let names = text.contains(&format!("process {victim} ("))
             || text.contains(&format!("with process {victim} "));
-        assert!(names, "seed {seed}, process {victim}, {signal}: {text}");
+        assert!(names, "seed {seed}, process {victim}, {failure:?}: {text}");
+        let cause = match failure {
+            Panic => "stage try_par_map, batch ",
+            Error => "failed: told to",
+            Refused => "it runs another program",
+            FullDisk => "No space left on device",
+            _ => "",
+        };
+        assert!(text.contains(cause), "seed {seed}, {failure:?}: {text}");
         assert!(text.starts_with("error: ") && text.lines().count() == 1, "more than the cause: {text}");
     }
-    let written = std::fs::read(&run.output).unwrap_or_default();
-    assert!(expected().starts_with(&written), "seed {seed}: the output is no prefix");
-    _ = std::fs::remove_file(run.output);
+    if failure != FullDisk {
+        let written = std::fs::read(&run.output).unwrap_or_default();
+        assert!(expected().starts_with(&written), "seed {seed}: the output is no prefix");
+        _ = std::fs::remove_file(run.output);
+    }
 }
 
-/// 8 kills and 4 stops; `THALWEG_CASES=N` makes N of each.
+/// 40 failures; `THALWEG_CASES=N` makes N, `THALWEG_SEED=N` begins with seed N.
 #[test]
-fn killed_and_stopped_processes_are_named() {
-    let cases: Option<u64> = std::env::var("THALWEG_CASES").ok().and_then(|text| text.parse().ok());
-    for seed in 0..cases.unwrap_or(8) {
-        disturb(seed, "-KILL");
-    }
-    for seed in 0..cases.unwrap_or(4) {
-        disturb(seed, "-STOP");
+fn random_failures_end_all_processes_with_their_cause() {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let first = number("THALWEG_SEED").unwrap_or(0);
+    for seed in first..first + number("THALWEG_CASES").unwrap_or(40) {
+        fail(seed);
     }
 }

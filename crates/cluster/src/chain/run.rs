@@ -1,7 +1,7 @@
 //! Runs this process's share of a chain.
 
 use std::io::{self, Write};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Once, PoisonError};
 use std::thread;
 
 use thalweg::{Error as EngineError, Handle, Options, Output, Prepared};
@@ -205,14 +205,28 @@ fn meet(cluster: &Cluster, shape: &str, own_pulse: OwnPulse, ending: &Arc<Ending
         return Ok((None, vec![None]));
     }
     let settings = &cluster.settings;
+    let places = cluster.places()?;
+    if !places.are_here && cluster.process() == 0 {
+        say_once(
+            "note: the processes of this run are on several machines, and what they send is not encrypted",
+        );
+    }
     let seats = Seats {
         addresses: cluster.addresses(),
+        places: &places.by_process,
         listener: settings.listener.as_deref(),
         patience: settings.patience,
         limits: Limits { silence: settings.silence, stall: settings.stall },
     };
     let (mesh, wires) = mesh::connect(seats, &cluster.identity(shape), own_pulse, ending)?;
     Ok((Some(mesh), wires))
+}
+
+/// Says something on the standard error at the first run of this program.
+fn say_once(text: &str) {
+    static SAID: Once = Once::new();
+    // A standard error that is closed takes nothing.
+    SAID.call_once(|| _ = writeln!(io::stderr(), "{text}"));
 }
 
 /// Lets the early end of the run wake each stage that waits for pieces or for room.

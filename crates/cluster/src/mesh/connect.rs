@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -27,7 +27,9 @@ const GREETINGS: usize = 256;
 /// Where the processes of a run are.
 pub(crate) struct Seats<'a> {
     pub addresses: &'a [String],
-    /// That of this process, if it has one already.
+    /// The same as numbers.
+    pub places: &'a [Vec<SocketAddr>],
+    /// The socket of this process, if it has one already.
     pub listener: Option<&'a TcpListener>,
     /// How long to wait for the others.
     pub patience: Duration,
@@ -167,7 +169,7 @@ impl<'a> Meeting<'a> {
         };
         let listener = match &seats.listener {
             Some(listener) => listener.try_clone(),
-            None => TcpListener::bind(address),
+            None => TcpListener::bind(&*seats.places[me.process as usize]),
         };
         let listener = listener.map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
@@ -217,7 +219,7 @@ impl<'a> Meeting<'a> {
                 continue;
             }
             let soon = (self.seats.limits.silence / control::SIGNS).min(left).min(GREETING);
-            let Ok(stream) = open(&self.seats.addresses[peer as usize], soon) else { return };
+            let Ok(stream) = open(&self.seats.places[peer as usize], soon) else { return };
             self.greetings.extend(Greeting::begin(stream, to, self.me, left));
         }
     }
@@ -295,11 +297,10 @@ impl Drop for Meeting<'_> {
     }
 }
 
-fn open(address: &str, limit: Duration) -> io::Result<TcpStream> {
+fn open(addresses: &[SocketAddr], limit: Duration) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     for address in addresses {
-        match TcpStream::connect_timeout(&address, limit) {
+        match TcpStream::connect_timeout(address, limit) {
             // Where no process listens, a connection can get the port that it goes to, and reach itself.
             Ok(stream) if stream.local_addr()? == stream.peer_addr()? => {}
             Ok(stream) => return Ok(stream),
@@ -327,9 +328,9 @@ mod tests {
         // Linux has even ports for connections and odd ones for listeners.
         let port = listener.local_addr().unwrap().port() & !1;
         drop(listener);
-        let address = format!("127.0.0.1:{port}");
+        let address = ([127, 0, 0, 1], port).into();
         for _ in 0..30_000 {
-            assert!(open(&address, GREETING).is_err());
+            assert!(open(&[address], GREETING).is_err());
         }
     }
 }

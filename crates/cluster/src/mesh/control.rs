@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn signs_of_life_go_on_while_a_shared_value_is_sent() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut pair = || {
+        let pair = || {
             let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             (Control { stream: ours, early: Early::default() }, listener.accept().unwrap().0)
         };
@@ -462,8 +462,8 @@ mod tests {
         quick.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         thread::scope(|scope| {
             let sharing = scope.spawn(|| mesh.share(&vec![7; 20_000_000]));
-            // More than the connection holds: the thread waits.
-            thread::sleep(Duration::from_millis(50));
+            // It has begun, and the connection does not hold all.
+            assert_eq!(slow.peek(&mut [0]).unwrap(), 1);
             mesh.tell(Word::Alive, &[1]);
             assert!(!sharing.is_finished());
             assert_eq!(read(&mut quick).unwrap(), (Word::Alive, vec![1]));
