@@ -356,7 +356,8 @@ fn a_run_with_few_descriptors() {
     if std::env::var_os("THALWEG_CLUSTER_FEW").is_none() {
         return;
     }
-    let Ok(listeners) = (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()
+    let Ok(listeners) =
+        (0..2).map(|_| std::net::TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()
     else {
         return;
     };

@@ -21,6 +21,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The longest that a greeting may take.
 const GREETING: Duration = Duration::from_secs(1);
 
+/// How long a process that has ended is no cause: a better one may come.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// Maximum number of greetings at a time: further connections wait.
 const GREETINGS: usize = 256;
 
@@ -45,6 +48,8 @@ pub(crate) fn connect(
 ) -> Result<(Arc<Mesh>, Vec<Option<Wire>>), Error> {
     let mut meeting = Meeting::new(&seats, me)?;
     if let Err(error) = meeting.gather() {
+        // Those that are greeted meanwhile are told too.
+        _ = meeting.greet();
         for control in meeting.found.control.values_mut() {
             control::tell(&error, me.process as usize, &mut control.stream);
         }
@@ -90,6 +95,8 @@ struct Meeting<'a> {
     greetings: Vec<Greeting>,
     /// When this process gave the last sign of life.
     signed: Instant,
+    /// A process that has ended, and when this was seen.
+    ended: Option<(Instant, u32)>,
     /// Why a connection was refused last.
     refused: Option<&'static str>,
 }
@@ -182,32 +189,49 @@ impl<'a> Meeting<'a> {
             found: Found::default(),
             greetings: Vec::new(),
             signed: Instant::now(),
+            ended: None,
             refused: None,
         })
     }
 
     fn gather(&mut self) -> Result<(), Error> {
         let others: Vec<u32> = (0..self.me.processes).filter(|peer| *peer != self.me.process).collect();
-        while !others.iter().all(|peer| self.found.has(*peer)) {
+        loop {
             for peer in 0..self.me.process {
                 self.reach(peer);
                 self.sign();
             }
             self.greet()?;
             self.sign();
-            for (peer, control) in &mut self.found.control {
-                let name = format!("process {peer} ({})", self.seats.addresses[*peer as usize]);
-                control::look(*peer as usize, &name, control)?;
-            }
-            if others.iter().all(|peer| self.found.has(*peer)) {
-                break;
+            self.look()?;
+            if self.ended.is_none() && others.iter().all(|peer| self.found.has(*peer)) {
+                return Ok(());
             }
             if Instant::now() >= self.until {
-                return Err(self.missing(&others));
+                let ended = self.ended.map(|(_, peer)| self.has_ended(peer));
+                return Err(ended.unwrap_or_else(|| self.missing(&others)));
             }
             thread::sleep(PAUSE);
         }
-        Ok(())
+    }
+
+    /// Looks what the processes say that this one is connected with. One that fails may end before it knows that the
+    /// connection exists, so the cause may come from another, or be found here.
+    fn look(&mut self) -> Result<(), Error> {
+        for (peer, control) in &mut self.found.control {
+            if !control::look(*peer as usize, control)? {
+                self.ended.get_or_insert((Instant::now(), *peer));
+            }
+        }
+        match self.ended {
+            Some((since, peer)) if since.elapsed() > GRACE => Err(self.has_ended(peer)),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_ended(&self, peer: u32) -> Error {
+        let address = &self.seats.addresses[peer as usize];
+        Error::of(peer as usize, format!("process {peer} ({address}) ended while the run began"))
     }
 
     /// Connects to a process that may not listen yet.
@@ -236,6 +260,7 @@ impl<'a> Meeting<'a> {
             _ = greeting.stream.shutdown(Shutdown::Both);
         }
         let ended: Vec<Greeting> = self.greetings.extract_if(.., |it| it.thread.is_finished()).collect();
+        let mut refusal = Ok(());
         for greeting in ended {
             let Ok((stream, result)) = greeting.thread.join() else { continue };
             match (result, greeting.to) {
@@ -245,7 +270,8 @@ impl<'a> Meeting<'a> {
                     }
                 }
                 (Err(Failed::Refused(why)), Some((peer, _))) | (Err(Failed::Differs(peer, why)), _) => {
-                    return Err(self.refuses(peer, why.text()));
+                    // Those that are greeted too are told.
+                    refusal = Err(self.refuses(peer, why.text()));
                 }
                 // A stranger, or a process that says itself why it ends.
                 (Err(Failed::Refused(why)), None) => self.refused = Some(why.text()),
@@ -253,7 +279,7 @@ impl<'a> Meeting<'a> {
                 (Ok(_) | Err(Failed::Broken), _) => {}
             }
         }
-        Ok(())
+        refusal
     }
 
     fn refuses(&self, peer: u32, why: &str) -> Error {

@@ -413,30 +413,27 @@ fn error_of(text: &[u8], peer: usize) -> Error {
     }
 }
 
-/// Looks whether a process has failed or ended that this one is connected with, while connections to others are missing.
-/// What belongs to the run stays for it.
-pub(super) fn look(peer: usize, name: &str, control: &mut Control) -> Result<(), Error> {
+/// Looks whether a process has failed that this one is connected with, while connections to others are missing. What belongs
+/// to the run stays for it. Returns false if the process has ended without a word.
+pub(super) fn look(peer: usize, control: &mut Control) -> Result<bool, Error> {
     let Control { stream, early } = control;
-    let ended = || Error::of(peer, format!("{name} ended while the run began"));
     let mut bytes = [0; 1 << 14];
     // No more at a time, so that signs of life go on.
     for _ in 0..64 {
-        stream.set_nonblocking(true).map_err(|_| ended())?;
-        let count = stream.read(&mut bytes);
-        stream.set_nonblocking(false).map_err(|_| ended())?;
-        match count {
-            Ok(0) => return Err(ended()),
+        let count = stream.set_nonblocking(true).and_then(|()| stream.read(&mut bytes));
+        let prepared = stream.set_nonblocking(false);
+        match prepared.and(count) {
+            Ok(0) => return Ok(false),
             Ok(count) => match early.add(&bytes[..count]) {
                 Ok(None) => {}
                 Ok(Some(text)) => return Err(error_of(text, peer)),
-                Err(_) => return Err(ended()),
+                Err(_) => return Ok(false),
             },
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            Err(_) => return Err(ended()),
+            Err(error) => return Ok(error.kind() == io::ErrorKind::WouldBlock),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 #[cfg(test)]
