@@ -46,7 +46,7 @@ impl Cluster {
     }
 }
 
-/// Opens a regular file: others could block, and their mode does not say who else reads them.
+/// Opens a regular file: others could block, and their mode does not say what other programs read.
 fn open(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::Error::other("it is no regular file"));

@@ -169,7 +169,10 @@ fn odd_implementations_of_traits_are_named() {
         })
     };
     for (of, why) in [
-        (Odd::Fails, "a piece cannot be encoded (alloc::vec::Vec<(u64, all::failures::Odd)>)"),
+        (
+            Odd::Fails,
+            "a piece cannot be encoded (thalweg_cluster::chain::items::Items<(u64, all::failures::Odd)>)",
+        ),
         (Odd::Panics, "panicked: told to panic"),
     ] {
         for error in item(1, of) {

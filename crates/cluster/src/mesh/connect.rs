@@ -24,6 +24,9 @@ const GREETING: Duration = Duration::from_secs(1);
 /// How long a process that has ended is no cause: a better one may come.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// The longest that a process which fails goes on to greet others, to tell them.
+const TELLING: Duration = Duration::from_millis(300);
+
 /// Maximum number of greetings at a time: further connections wait.
 const GREETINGS: usize = 256;
 
@@ -48,11 +51,7 @@ pub(crate) fn connect(
 ) -> Result<(Arc<Mesh>, Vec<Option<Wire>>), Error> {
     let mut meeting = Meeting::new(&seats, me)?;
     if let Err(error) = meeting.gather() {
-        // Those that are greeted meanwhile are told too.
-        _ = meeting.greet();
-        for control in meeting.found.control.values_mut() {
-            control::tell(&error, me.process as usize, &mut control.stream);
-        }
+        meeting.tell(&error);
         return Err(error);
     }
     let found = std::mem::take(&mut meeting.found);
@@ -232,6 +231,22 @@ impl<'a> Meeting<'a> {
     fn has_ended(&self, peer: u32) -> Error {
         let address = &self.seats.addresses[peer as usize];
         Error::of(peer as usize, format!("process {peer} ({address}) ended while the run began"))
+    }
+
+    /// Tells all others why this process ends, those too whose greeting is under way: else they would see an end without a
+    /// cause.
+    fn tell(&mut self, error: &Error) {
+        let until = Instant::now() + TELLING;
+        loop {
+            _ = self.greet();
+            for (_, mut control) in std::mem::take(&mut self.found.control) {
+                control::tell(error, self.me.process as usize, &mut control.stream);
+            }
+            if self.greetings.is_empty() || Instant::now() >= until {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Connects to a process that may not listen yet.
