@@ -25,16 +25,16 @@ use crate::interrupt::Interrupt;
 /// With --resume, a program whose chain ends with `write_file` goes on with the file that a failed run has left: FILE.partial, and
 /// FILE.resume beside it. The number of processes may be another.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = "Example:
   thalweg launch -n 2 -- echo hello
-  thalweg launch --hosts hosts.txt -- /shared/bin/program /shared/input
-  thalweg launch --hosts hosts.txt --ssh 'ssh -i ~/.ssh/runs' -- program
 
-The file of hosts:
-  # a line HOST:PORT for each process, which listens there while a run begins
-  node1:7000        # process 0
+A file of hosts, and its use:
+  node1:7000        # process 0 listens there while a run begins
   node2:7000
-  node2:7001        # another on the same host")]
+  node2:7001        # another process of the same host
+
+  thalweg launch --hosts FILE -- /shared/bin/program
+  thalweg launch --hosts FILE --ssh 'ssh -i KEY' -- program")]
 pub(crate) struct Launch {
     /// The number of processes on this machine
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -304,6 +304,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_caller_that_says_nothing_holds_up_no_other() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let call = || {
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (stream, Caller::new(listener.accept().unwrap().0).unwrap())
+        };
+        let ((silent, mut stranger), (mut stream, mut caller)) = (call(), call());
+        let token = Hash::from_bytes([7; TOKEN]);
+        let began = Instant::now();
+        for part in [token.as_bytes(), &[0, 0, 0, 3, 1, 2][..]] {
+            assert!(!stranger.has_ended() && !caller.has_ended());
+            stream.write_all(part).unwrap();
+        }
+        while !caller.has_ended() {}
+        assert!(began.elapsed() < CALL && !stranger.has_ended());
+        let joined = caller.joins(&token).unwrap();
+        assert_eq!((joined.0, joined.1), (3, 258));
+        drop(silent);
+        while !stranger.has_ended() {}
+        assert!(stranger.joins(&token).is_none());
+    }
+
+    #[test]
     fn what_a_launcher_tells_is_read_back() {
         let token = Hash::from_bytes(std::array::from_fn(|n| n as u8 * 7));
         let text = format!("hosts 1 {} a:1 [::1]:2", token.to_hex());
