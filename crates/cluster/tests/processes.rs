@@ -207,14 +207,14 @@ fn start(name: &str, processes: usize, victim: usize, failure: Failure, moment: 
 }
 
 /// The results of processes, which end within a time.
-pub fn outputs(children: Vec<Child>, limit: Duration) -> Vec<Output> {
+pub fn outputs(what: &str, children: Vec<Child>, limit: Duration) -> Vec<Output> {
     let began = Instant::now();
     let mut ended = Vec::new();
     for mut child in children {
         while child.try_wait().unwrap().is_none() {
             if began.elapsed() > limit {
                 child.kill().unwrap();
-                panic!("a process still runs after {limit:?}");
+                panic!("{what}: a process still runs after {limit:?}");
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -240,7 +240,7 @@ fn an_undisturbed_run_is_whole() {
 }
 
 fn is_whole(run: Running) {
-    for output in outputs(run.children, Duration::from_secs(60)) {
+    for output in outputs("whole", run.children, Duration::from_secs(60)) {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert!(std::fs::read(&run.output).unwrap() == expected());
@@ -268,12 +268,13 @@ fn fail(seed: u64) {
         let sent = Command::new("kill").args([signal, &victim_process.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
-    let ended = outputs(run.children, Duration::from_secs(10));
+    let what = format!("seed {seed}, process {victim}, {failure:?}");
+    let ended = outputs(&what, run.children, Duration::from_secs(10));
     if signal.is_some() {
         victim_process.kill().unwrap();
         victim_process.wait().unwrap();
     } else {
-        let output = &outputs(vec![victim_process], Duration::from_secs(10))[0];
+        let output = &outputs(&what, vec![victim_process], Duration::from_secs(10))[0];
         assert_eq!(output.status.code(), Some(3), "seed {seed}: {}", String::from_utf8_lossy(&output.stderr));
     }
     for output in ended {

@@ -166,7 +166,7 @@ impl Trial {
             Command::new("kill").args([signal, &victim.id().to_string()]).status().unwrap();
             victim
         });
-        let ended = outputs(children, Duration::from_secs(20));
+        let ended = outputs("resume", children, Duration::from_secs(20));
         if let Some(mut victim) = victim {
             _ = victim.kill();
             victim.wait().unwrap();
