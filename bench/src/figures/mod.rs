@@ -19,6 +19,7 @@ mod kpn;
 mod kpn_memory;
 mod locality;
 mod loops;
+mod map;
 mod operators;
 pub mod owned;
 mod partition;
@@ -59,6 +60,7 @@ pub fn all(session: &mut Session) {
     operators::run(session);
     ferret::run(session);
     predict::run(session);
+    map::run(session);
     owned::run(session);
     fastq::run(session);
     loops::run(session);

@@ -18,16 +18,18 @@ const STATIC: &str = "static";
 /// A mapper, and the machine that it maps to.
 #[derive(Clone, Debug, Args)]
 #[group(skip)]
+#[command(next_help_heading = "Mapping options")]
 pub(crate) struct Mapping {
     #[arg(long, hide_short_help = true, value_name = "NAME", help = mappers_help())]
     mapper: Option<String>,
-    /// The cache for --mapper, in bytes (default: the smallest cache of one core above the first level)
-    #[arg(long, hide_short_help = true, value_name = "BYTES", requires = "mapper")]
-    cache: Option<u64>,
+    /// The cache for --mapper (default: the smallest cache of one core above the first level)
+    #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = crate::size::parse, requires = "mapper")]
+    mapper_cache: Option<u64>,
     /// The room between the segments of --mapper: what firings need (`least`), twice the least common multiple of both ends
-    /// (`2lcm`), 100 firings (`100`), by the gain of the channel (`gain`), or as many bytes as the cache has (`cache`)
+    /// (`2lcm`), 100 firings (`100`), by the gain of the channel (`gain`), as many bytes as the cache has (`cache`), or what the
+    /// plan has without a mapper (`kept`)
     #[arg(long, hide_short_help = true, value_name = "RULE", requires = "mapper")]
-    buffers: Option<String>,
+    mapper_buffers: Option<String>,
 }
 
 /// The help text of `--mapper`, with the names of all mappers.
@@ -53,11 +55,11 @@ impl Mapping {
             None => thalweg::machine::Machine::here(),
         };
         let target = Target::of(&machine);
-        let target = self.cache.into_iter().fold(target, Target::with_cache);
-        let Some(name) = &self.buffers else { return Ok(target) };
+        let target = self.mapper_cache.into_iter().fold(target, Target::with_cache);
+        let Some(name) = &self.mapper_buffers else { return Ok(target) };
         let rule = Buffers::named(name).ok_or_else(|| {
             Misuse::new(format!(
-                "unknown rule `{name}` for --buffers\nhelp: known rules are least, 2lcm, 100, gain, cache"
+                "unknown rule `{name}` for --mapper-buffers\nhelp: known rules are least, 2lcm, 100, gain, cache, kept"
             ))
         })?;
         Ok(target.with_buffers(rule))

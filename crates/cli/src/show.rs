@@ -42,7 +42,7 @@ use crate::{outputs, results, standard, text};
   thalweg show report.json --predict threads=1..64 -o threads.svg
   thalweg show report.json --predict threads=4,8 capacity=8,64 tokens=20
   thalweg show report.json --next-plan > plan.txt
-  thalweg show report.json --next-plan --mapper seg-both --cache 1048576 > plan.txt
+  thalweg show report.json --next-plan --mapper seg-both > plan.txt
   thalweg show monday.json tuesday.json wednesday.json --next-plan > plan.txt")]
 pub(crate) struct Show {
     /// One report, two reports to compare, a report and its timeline, or the reports of several runs of one program

@@ -1,6 +1,7 @@
 //! A plan from a mapping.
 
 use super::{Buffers, Mapper, Mapping, Pipeline, Target};
+use crate::passes::capacities::min_capacity;
 use crate::{Plan, Profile};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -156,13 +157,14 @@ impl Plan {
             }
             let is_inside = place[edge.from()].is_some() && place[edge.from()] == place[edge.to()];
             let rule: Buffers = if is_inside { mapping.inside() } else { between };
-            sizes.insert(edge.channel(), rule.capacity(graph, pipeline, edge.channel(), edge.items()));
+            let size = rule.capacity(graph, pipeline, edge.channel(), edge.items());
+            sizes.extend(size.map(|size| (edge.channel(), size)));
         }
         let item = |id| graph.channel(id).item().bytes() as f64;
         let all: f64 = sizes.iter().map(|(id, items)| *items as f64 * item(*id)).sum();
         let part = (pipeline.target().most() as f64 / all.max(1.0)).min(1.0);
         for (id, items) in sizes {
-            let least = Buffers::Least.capacity(graph, pipeline, id, 0.0);
+            let least = min_capacity(graph, graph.channel(id));
             let items = if part < 1.0 { ((items as f64 * part) as usize).max(least) } else { items };
             self.capacities[id.index()] = items;
             self.slots.remove(&id);

@@ -1,6 +1,6 @@
-//! The mapping whose greatest predicted load is least.
+//! The mapping whose greatest predicted load is least, with the capacities of the plan.
 
-use super::{MAPPERS, Mapper, Mapping, Pipeline};
+use super::{Buffers, MAPPERS, Mapper, Mapping, Pipeline};
 
 /// Of the mappers before it in the table, the first whose mapping has the least predicted time for an item.
 pub(super) fn map(pipeline: &Pipeline) -> Mapping {
@@ -12,5 +12,6 @@ pub(super) fn map(pipeline: &Pipeline) -> Mapping {
     });
     let (time, name, mapping) =
         mapped.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).expect("the table has others");
+    let mapping = Mapping { inside: Buffers::Kept, between: Buffers::Kept, ..mapping };
     mapping.with_note(format!("`best` took the mapping of `{name}`: {time:.1} ns for an item of the source"))
 }

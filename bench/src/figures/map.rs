@@ -1,0 +1,142 @@
+//! `map.*`: mappers under the policy `static`, beside the policies that choose at run time.
+//!
+//! | figure | programs |
+//! |---|---|
+//! | `map.program.NAME` | `des`, `lz77` and `dnn` of `apps/pipelines`, on input of about a third of a second |
+//! | `map.random.I` | random pipelines by the generator of the locality thesis (section 3.3.1): gains and times of both distributions in turn |
+//!
+//! A run under `auto` makes the profile from which every mapper plans. `best` is the mapper of that name under `static`; `auto` is what a
+//! user has without a plan. All run on the same input in every round. Modules of random pipelines compute for as long as they were drawn,
+//! and touch all of their state.
+
+use thalweg::machine::Machine;
+use thalweg::plan::Plan;
+use thalweg::plan::mappers::{self, Target};
+use thalweg::{Options, Output, Report};
+use thalweg_pipelines::synthetic::{self, Distribution, Loads, Pace, Parameters, Times};
+use thalweg_pipelines::{des, dnn, lz77};
+
+use crate::line::Measure;
+use crate::race::{Contestant, Outcome, Role};
+use crate::row::timed;
+use crate::session::Session;
+
+/// The random pipelines.
+const PIPELINES: u64 = 100;
+/// Their modules: as many as let a run last a third of a second with some hundred firings of each.
+const MODULES: u32 = 40;
+/// Seconds of a run on one thread.
+const SECONDS: f64 = 0.6;
+/// The policies that choose at run time.
+const POLICIES: [&str; 6] = ["auto", "qes", "pss", "prs", "random", "ws-last"];
+
+/// Runs the selected figures of this family.
+pub fn run(session: &mut Session) {
+    for (name, program) in programs() {
+        let name = format!("map.program.{name}");
+        if session.selects(&name) {
+            figure(session, &name, &*program);
+        }
+    }
+    let pace = std::cell::OnceCell::new();
+    for seed in 0..PIPELINES {
+        let name = format!("map.random.{seed}");
+        if session.selects(&name) {
+            let pace = *pace.get_or_init(Pace::measured);
+            figure(session, &name, &*random(seed, pace));
+        }
+    }
+}
+
+/// A program that can be run again and again: it returns a checksum and the report.
+type Program = Box<dyn Fn(&Options) -> Result<(u64, Report), String>>;
+
+fn ran<T>(
+    output: Output<'_, T>,
+    options: &Options,
+    sum: impl Fn(&T) -> u64,
+) -> Result<(u64, Report), String> {
+    let (value, report) = output.run_with(options).map_err(|error| format!("{error:?}"))?.into_parts();
+    Ok((sum(&value), report))
+}
+
+fn programs() -> [(&'static str, Program); 3] {
+    let blocks = des::input(200_000, 1);
+    let text = lz77::input(8 << 20, 1);
+    let network = dnn::Parameters::default().network();
+    let words = |blocks: &Vec<u64>| blocks.iter().fold(0, |sum: u64, block| sum.rotate_left(5) ^ block);
+    [
+        (
+            "des",
+            Box::new(move |options| ran(des::graph(&blocks, &des::Parameters::default()), options, words)),
+        ),
+        (
+            "lz77",
+            Box::new(move |options| {
+                let mut packed = Vec::new();
+                let (_, report) =
+                    ran(lz77::compressor(&text[..], &mut packed), options, |sizes| sizes.packed)?;
+                Ok((u64::from(thalweg_pipelines::checksum(&packed)), report))
+            }),
+        ),
+        ("dnn", Box::new(move |options| ran(network.graph(4000, 1), options, |sum| *sum))),
+    ]
+}
+
+/// A random pipeline for the private cache of this machine, and as many periods as last [`SECONDS`] on one thread.
+fn random(seed: u64, pace: Pace) -> Program {
+    let uniform_or_zipf = |zipf: bool| if zipf { Distribution::Zipf } else { Distribution::Uniform };
+    let times = match seed / 2 % 4 {
+        0 => Times::Drawn(Distribution::Uniform),
+        1 => Times::Drawn(Distribution::Zipf),
+        2 => Times::Correlated,
+        _ => Times::Off,
+    };
+    let cache = Machine::here().private_cache().unwrap_or(256 << 10).clamp(64 << 10, 4 << 20) as u32;
+    let loads = Loads::Drawn(Distribution::Uniform, times);
+    let gains = uniform_or_zipf(seed % 2 == 1);
+    let pipeline = Parameters { modules: MODULES, cache, gains, loads, seed }.pipeline();
+    let once = timed(|| synthetic::sequential(&pipeline, 1, seed, pace)).seconds;
+    let periods = (SECONDS / once).ceil().clamp(1.0, 1e6) as u64;
+    Box::new(move |options| ran(synthetic::graph(&pipeline, periods, seed, pace), options, |sum| *sum))
+}
+
+fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Result<(u64, Report), String>) {
+    let threads = session.options.threads;
+    let plain = Options::new().threads(threads);
+    let (expected, report) = match program(&plain) {
+        Ok(ran) => ran,
+        Err(error) => {
+            session.errors.push(format!("{name}: {error}"));
+            return;
+        }
+    };
+    let target = Target::of(&Machine::here());
+    let planned = |mapper: &str| -> Option<Plan> {
+        let mapper = mappers::named(mapper).ok()?;
+        let mut plan = report.plan()?.mapped(report.graph(), &report.profile(), mapper, &target).ok()?;
+        *plan.policy_mut() = "static".to_owned();
+        Some(plan)
+    };
+    let contestant = |name: &'static str, role, options: Options| {
+        let run = move || -> Outcome {
+            let mut outcome = Ok(());
+            let row = timed(|| match program(&options) {
+                Ok((sum, _)) => sum,
+                Err(error) => {
+                    outcome = Err(error);
+                    0
+                }
+            });
+            outcome.map(|()| Some(row))
+        };
+        Contestant::new(name, role, 1, run).expecting(expected)
+    };
+    let of_mapper = |name: &'static str| {
+        let role = if name == "best" { Role::Ours } else { Role::Aside };
+        planned(name).map(|plan| contestant(name, role, Options::new().plan(plan)))
+    };
+    let mut all: Vec<Contestant<'_>> = mappers::names().filter_map(|(name, _)| of_mapper(name)).collect();
+    all.extend(POLICIES.map(|policy| contestant(policy, Role::Aside, plain.clone().policy(policy))));
+    session.figure(&format!("{name}.t{threads}"), Measure::Ms, threads, all);
+}
