@@ -48,14 +48,13 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// A program that can be run again and again: it returns a checksum and the report.
-type Program = Box<dyn Fn(&Options) -> Result<(u64, Report), String>>;
+/// The checksum and the report of a run.
+type Ran = Result<(u64, Report), String>;
 
-fn ran<T>(
-    output: Output<'_, T>,
-    options: &Options,
-    sum: impl Fn(&T) -> u64,
-) -> Result<(u64, Report), String> {
+/// A program that can be run again and again.
+type Program = Box<dyn Fn(&Options) -> Ran>;
+
+fn ran<T>(output: Output<'_, T>, options: &Options, sum: impl Fn(&T) -> u64) -> Ran {
     let (value, report) = output.run_with(options).map_err(|error| format!("{error:?}"))?.into_parts();
     Ok((sum(&value), report))
 }
@@ -101,7 +100,7 @@ fn random(seed: u64, pace: Pace) -> Program {
     Box::new(move |options| ran(synthetic::graph(&pipeline, periods, seed, pace), options, |sum| *sum))
 }
 
-fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Result<(u64, Report), String>) {
+fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Ran) {
     let threads = session.options.threads;
     let plain = Options::new().threads(threads);
     let (expected, report) = match program(&plain) {

@@ -10,6 +10,7 @@ mod engine;
 mod hybrid;
 mod locality;
 mod loops;
+mod mapping;
 mod names;
 mod owned;
 mod paper;
@@ -86,6 +87,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
     let pipelines = page(data, &pipelines::head(data), &pipelines::SECTIONS, &mut files);
+    let mapping = page(data, &mapping::head(data), &mapping::SECTIONS, &mut files);
     let danbi = page(data, danbi::HEAD, &danbi::SECTIONS, &mut files);
     let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
     let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
@@ -101,6 +103,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
         ("loops.md".into(), loops),
         ("pipelines.md".into(), pipelines),
         ("danbi.md".into(), danbi),
+        ("mapping.md".into(), mapping),
     ]);
     files
 }

@@ -28,9 +28,11 @@ pub struct Loads {
 }
 
 impl Load {
-    /// Its time for an item of the source, in nanoseconds, if each byte costs this much.
+    /// Its time for an item of the source, in nanoseconds, if each byte costs this much. Reloads are not in it: the measured times
+    /// of firings have those of their run. With them `best` took mappings of small segments that were 0.93 times as fast as the best,
+    /// in the median of 15 figures, and 0.66 times in the worst.
     fn time(&self, miss_per_byte: f64) -> f64 {
-        self.work + (self.traffic + self.reloads) * miss_per_byte
+        self.work + self.traffic * miss_per_byte
     }
 }
 
