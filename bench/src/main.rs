@@ -4,6 +4,7 @@
 //! ([`noise`]), and the medians become a line ([`mod@line`]) with a verdict on its target ([`targets`]). The jobs are
 //! defined in [`jobs`], [`variants`] and [`work`]; [`ours`] runs them on this engine, [`peers`] on other systems.
 
+mod cluster;
 mod corpus;
 mod fastq;
 mod figures;
@@ -74,6 +75,9 @@ struct Arguments {
     /// Executes a filter of reads in this process: what `fastq.*` run
     #[arg(long, hide = true, num_args = 4, value_names = ["CONTESTANT", "INPUT", "OUTPUT", "THREADS"])]
     fastq: Vec<String>,
+    /// Starts the processes of a job, or is one of them: what `cluster.*` run
+    #[arg(long, hide = true, num_args = 2.., value_names = ["WHAT", "JOB"])]
+    cluster: Vec<OsString>,
     /// Executes a program and writes what it has cost: what `archives.*` run
     #[arg(long, hide = true, num_args = 2.., allow_hyphen_values = true, value_names = ["REPORT", "PROGRAM"])]
     process: Vec<OsString>,
@@ -132,6 +136,7 @@ Examples:
   thalweg-bench farm --peers        the farm and its variants, with every peer's value
   thalweg-bench chain.s4.w0 --runs 11
   thalweg-bench owned.map. --peers  a parallel map over lines, beside the plain loop and all peers
+  thalweg-bench cluster. --peers    several processes on this machine, beside one and raw timely
   thalweg-bench sweep layers        the random network at all its work divisions
   thalweg-bench sweep hybrid.7a     threads of the operating system against one, on one processor
   thalweg-bench sweep archives. --runs 5
@@ -176,6 +181,9 @@ fn main() -> ExitCode {
     }
     if !arguments.fastq.is_empty() {
         return child(figures::fastq(&arguments.fastq));
+    }
+    if !arguments.cluster.is_empty() {
+        return child(cluster::child(&arguments.cluster));
     }
     if !arguments.process.is_empty() {
         return child(peers::process::child(&arguments.process));

@@ -23,7 +23,7 @@ pub struct Costs {
     pub cpu: f64,
     /// Bytes: the peak of resident memory, added up over the programs of a pipeline.
     pub memory: f64,
-    /// Bytes of the output.
+    /// Bytes of the output; of several processes, those that went from one to another.
     pub size: f64,
 }
 

@@ -36,6 +36,8 @@ pub struct View {
     pub name: String,
     /// The quantity measured.
     pub measure: Measure,
+    /// What is measured of a run: a time in seconds, or bytes.
+    pub of: fn(&Row) -> f64,
     /// The contestants of the figure, each with its role there.
     pub roles: Vec<(&'static str, Role)>,
 }
@@ -97,11 +99,7 @@ impl Session {
     pub fn costs(&mut self, name: &str, costs: &[Cost], threads: usize, contestants: Vec<Contestant>) {
         let (entries, records) = self.race(name, threads, contestants);
         for (cost, measure, of) in costs {
-            let valued = |record: &Record| {
-                let row = Row { seconds: of(&record.row), ..record.row };
-                Record { row, ..record.clone() }
-            };
-            let records: Vec<Record> = records.iter().map(valued).collect();
+            let records: Vec<Record> = records.iter().map(|record| valued(record, *of)).collect();
             let name = format!("{name}.{cost}.t{threads}");
             self.show(&Line::new(&name, *measure, &entries, &records), &records);
         }
@@ -110,12 +108,12 @@ impl Session {
     /// Runs one race, and shows a line for each of these views of it.
     pub fn views(&mut self, name: &str, views: &[View], threads: usize, contestants: Vec<Contestant>) {
         let (entries, records) = self.race(name, threads, contestants);
-        for View { name, measure, roles } in views {
+        for View { name, measure, of, roles } in views {
             let role_of = |name: &str| roles.iter().find(|(known, _)| *known == name).map(|&(_, role)| role);
             let entries: Vec<Entry> =
                 entries.iter().filter_map(|e| Some(Entry { role: role_of(e.name)?, ..*e })).collect();
             let seen = records.iter().filter(|record| role_of(record.contestant).is_some());
-            let records: Vec<Record> = seen.cloned().collect();
+            let records: Vec<Record> = seen.map(|record| valued(record, *of)).collect();
             self.show(&Line::new(name, *measure, &entries, &records), &records);
         }
     }
@@ -170,6 +168,11 @@ impl Session {
         println!("    {remark}");
         self.results.note(remark);
     }
+}
+
+/// A record in which the time is this of its costs.
+fn valued(record: &Record, of: fn(&Row) -> f64) -> Record {
+    Record { row: Row { seconds: of(&record.row), ..record.row }, ..record.clone() }
 }
 
 fn entry(contestant: &Contestant) -> Entry {

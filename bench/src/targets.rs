@@ -1,5 +1,6 @@
-//! The targets of the figures, in one table; those of `owned` and `danbi` are in files of their own.
+//! The targets of the figures, in one table; those of `cluster`, `owned` and `danbi` are in files of their own.
 
+mod cluster;
 mod danbi;
 mod owned;
 
@@ -199,7 +200,8 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 fn all() -> impl Iterator<Item = (String, Target)> {
-    TARGETS.iter().map(|(name, target)| (name.to_string(), *target)).chain(owned::all()).chain(danbi::all())
+    let named = TARGETS.iter().chain(cluster::TARGETS);
+    named.map(|(name, target)| (name.to_string(), *target)).chain(owned::all()).chain(danbi::all())
 }
 
 impl Target {

@@ -25,13 +25,19 @@
 //! ```
 
 mod blocks;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod mapreduce;
 mod network;
+#[cfg(feature = "cluster")]
+mod range;
 mod ranking;
 mod source;
 mod table;
 mod words;
 
+#[cfg(feature = "cluster")]
+pub use cluster::count_on;
 pub use mapreduce::{Shape, map_reduce, map_reduce_text, sort_based};
 pub use network::{count, count_text};
 pub use ranking::Ranking;

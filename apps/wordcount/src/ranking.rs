@@ -18,6 +18,15 @@ pub(crate) struct Ranked {
 }
 
 impl Ranked {
+    /// A word of any length.
+    #[cfg(feature = "cluster")]
+    pub fn new(word: &[u8], count: u64) -> Ranked {
+        match word.len() <= SHORT {
+            true => Ranked::short(words::key(word, 0, word.len()), count),
+            false => Ranked::long(word.into(), count),
+        }
+    }
+
     /// A short word, by its key.
     pub fn short(key: u128, count: u64) -> Ranked {
         Ranked { count, start: key.to_le_bytes(), long: None }

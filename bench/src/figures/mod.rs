@@ -5,6 +5,7 @@ mod apps;
 mod archives;
 mod chain;
 mod channel;
+mod cluster;
 mod compile;
 mod danbi;
 mod dedup;
@@ -77,6 +78,7 @@ pub fn all(session: &mut Session) {
     compile::run(session);
     idle::run(session);
     dedup::run(session);
+    cluster::run(session);
 }
 
 /// Formats a duration in nanoseconds for a figure's name.

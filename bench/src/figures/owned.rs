@@ -100,6 +100,7 @@ impl RowOf {
         let over_loop = |what, threads, ours| View {
             name: self.figure(what, threads),
             measure: Measure::Slowdown,
+            of: |row| row.seconds,
             roles: vec![(LOOP, Role::Yardstick), (LOOPS, Role::Aside), (ours, Role::Ours)],
         };
         let mut views = vec![over_loop("", 1, ALONE)];
@@ -116,7 +117,8 @@ impl RowOf {
             vec![("ours", Role::Ours), (LOOP, Role::Aside), (LOOPS, Role::Aside), (BRIDGE, bridge)];
         let ordered = ["rayon(chunks)", "crossbeam(1)", "crossbeam(64)", "pariter", "go", "tbb-pipeline"];
         roles.extend(ordered.map(|name| (name, Role::Peer)));
-        views.push(View { name: self.figure(".peers", threads), measure: Measure::NsPerItem, roles });
+        let name = self.figure(".peers", threads);
+        views.push(View { name, measure: Measure::NsPerItem, of: |row| row.seconds, roles });
         views
     }
 

@@ -16,7 +16,7 @@ use thalweg_kpn::pipeline;
 use thalweg_queueing::stealing::Stealing;
 use thalweg_wordcount::{Case, count_text};
 
-use super::wordcount::zipf;
+use super::wordcount::{WORDS, zipf};
 use crate::corpus::Corpus;
 use crate::line::Measure;
 use crate::session::Session;
@@ -88,7 +88,7 @@ fn processes(session: &Session, options: &Options) -> Result<Report, String> {
 }
 
 fn counted(session: &Session, options: &Options) -> Result<Report, String> {
-    let text = zipf(if session.options.quick { TEXT / 8 } else { TEXT });
+    let text = zipf(if session.options.quick { TEXT / 8 } else { TEXT }, WORDS);
     count_text(&text, Case::Kept, options).map(|(_, report)| report).map_err(|error| error.to_string())
 }
 

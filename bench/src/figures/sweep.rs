@@ -1,9 +1,9 @@
 //! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`,
-//! `locality` and `danbi`; and `archives`.
+//! `locality` and `danbi`; `archives`; and `cluster`.
 
 use thalweg_kpn::H264;
 
-use super::archives;
+use super::{archives, cluster};
 use super::danbi;
 use super::h264::encoder;
 use super::hybrid;
@@ -44,6 +44,7 @@ pub fn run(session: &mut Session) {
     locality::run(session);
     danbi::run(session);
     archives::run(session);
+    cluster::sweep(session);
 }
 
 /// The message sizes of Figure 14, from 8 to 2048 bytes.

@@ -21,7 +21,7 @@ const SIZE_QUICK: usize = 4;
 /// Megabytes of the paper's texts.
 const SIZES: [usize; 3] = [10, 50, 100];
 /// The number of different words.
-const WORDS: usize = 200_000;
+pub(super) const WORDS: usize = 200_000;
 
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
@@ -29,16 +29,16 @@ pub fn run(session: &mut Session) {
     let size = if quick { SIZE_QUICK } else { SIZE };
     let flex_name = format!("wordcount.flex.t{threads}");
     if session.selects(&flex_name) {
-        figure(session, &flex_name, Measure::Speed, &zipf(size), flex);
+        figure(session, &flex_name, Measure::Speed, &zipf(size, WORDS), flex);
     }
     let mr_name = format!("wordcount.mr.t{threads}");
     if session.selects(&mr_name) {
-        figure(session, &mr_name, Measure::NsPerItem, &zipf(size), mr);
+        figure(session, &mr_name, Measure::NsPerItem, &zipf(size, WORDS), mr);
     }
     for size in if quick { &[SIZE_QUICK][..] } else { &SIZES[..] } {
         let name = format!("wordcount.flex-mr.{size}mb.t{threads}");
         if session.selects(&name) {
-            figure(session, &name, Measure::Speed, &zipf(*size), both);
+            figure(session, &name, Measure::Speed, &zipf(*size, WORDS), both);
         }
     }
 }
@@ -142,13 +142,13 @@ fn std_map(text: &[u8]) -> u64 {
     order.into_iter().fold(0, |sum, (word, count)| line(sum, word, count))
 }
 
-/// Text of this size in which the frequency of the word of rank `r` is proportional to 1 / `r`.
-pub(super) fn zipf(megabytes: usize) -> Vec<u8> {
+/// Text of this size, of this many words, in which the frequency of the word of rank `r` is proportional to 1 / `r`.
+pub(super) fn zipf(megabytes: usize, count: usize) -> Vec<u8> {
     let bytes = megabytes * 1_000_000;
-    let words: Vec<Vec<u8>> = (0..WORDS as u64).map(word).collect();
-    let mut upto = Vec::with_capacity(WORDS);
+    let words: Vec<Vec<u8>> = (0..count as u64).map(word).collect();
+    let mut upto = Vec::with_capacity(count);
     let mut all = 0.0;
-    for rank in 1..=WORDS {
+    for rank in 1..=count {
         all += 1.0 / rank as f64;
         upto.push(all);
     }
@@ -156,7 +156,7 @@ pub(super) fn zipf(megabytes: usize) -> Vec<u8> {
     let mut at = 0;
     while text.len() < bytes {
         let point = mix(at) as f64 / u64::MAX as f64 * all;
-        let rank = upto.partition_point(|upto| *upto < point).min(WORDS - 1);
+        let rank = upto.partition_point(|upto| *upto < point).min(count - 1);
         text.extend_from_slice(&words[rank]);
         text.push(if at % 12 == 11 { b'\n' } else { b' ' });
         at += 1;

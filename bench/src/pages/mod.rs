@@ -4,6 +4,7 @@
 //! produce the same pages, to the byte.
 
 mod archives;
+mod cluster;
 mod danbi;
 mod data;
 mod engine;
@@ -89,6 +90,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let pipelines = page(data, &pipelines::head(data), &pipelines::SECTIONS, &mut files);
     let mapping = page(data, &mapping::head(data), &mapping::SECTIONS, &mut files);
     let danbi = page(data, danbi::HEAD, &danbi::SECTIONS, &mut files);
+    let cluster = page(data, cluster::HEAD, &cluster::SECTIONS, &mut files);
     let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
     let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
     files.extend([
@@ -104,6 +106,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
         ("pipelines.md".into(), pipelines),
         ("danbi.md".into(), danbi),
         ("mapping.md".into(), mapping),
+        ("cluster.md".into(), cluster),
     ]);
     files
 }

@@ -11,6 +11,7 @@ pub mod rayon;
 pub mod rtrb;
 pub mod std_mpsc;
 pub mod tasks;
+pub mod timely;
 pub mod tokio;
 pub mod tokio_ring;
 pub mod written;
