@@ -1,6 +1,6 @@
 //! Counting by several processes.
 
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use serde_bytes::ByteBuf;
@@ -16,28 +16,35 @@ use crate::words::Case;
 /// [`count`] and these options, and the words of its table go to the processes in which they live. Returns
 /// the ranking in process 0, which does not depend on the number of processes, and the report of this process's share.
 ///
-/// `lengths`: the bytes of the files, by which it is compared whether all processes have the same. `open` opens one of them.
+/// `lengths` has the bytes of the files, which process 0 says, or why it cannot. `open` opens one of them; it must have as
+/// many bytes in all processes.
 ///
 /// # Errors
 /// A process failed, in opening or reading a file for example, or could not be reached.
 pub fn count_on<R: Read + Seek + Send>(
     cluster: &Cluster,
-    lengths: &[u64],
+    lengths: impl FnOnce() -> Result<Vec<u64>, String> + Send + 'static,
     open: impl Fn(usize) -> io::Result<R> + Send + Sync,
     case: Case,
     options: &Options,
 ) -> Result<(Option<Ranking>, Option<Report>), Error> {
     let processes = cluster.processes();
-    let report = Mutex::new(None);
-    let count_share = |share: usize| -> Result<Vec<(ByteBuf, u64)>, thalweg::Error> {
+    let (lengths, report) = (cluster.shared(lengths), Mutex::new(None));
+    let count_share = |share: usize| -> Result<Vec<(ByteBuf, u64)>, Cause> {
+        let lengths = lengths.as_ref().map_err(String::as_str)?;
         let ranges = ranges(lengths, share, processes);
-        let inputs = ranges.into_iter().map(|(file, range)| Range::new(open(file)?, range));
-        let (ranking, its_report) = count(inputs, case, options)?;
+        let inputs = ranges.into_iter().map(|(file, range)| {
+            let mut input = open(file)?;
+            check_length(input.seek(SeekFrom::End(0))?, lengths[file])?;
+            Range::new(input, range)
+        });
+        let (ranking, its_report) = count(inputs, case, options).map_err(cause)?;
         *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(its_report);
         Ok(ranking.iter().map(|(word, count)| (ByteBuf::from(word), count)).collect())
     };
-    let cluster = cluster.clone().job(format!("wordcount {case:?} {lengths:?}"));
     let counted = cluster
+        .clone()
+        .job(format!("wordcount {case:?}"))
         .from_parts(processes, |share| [share])
         .try_par_map(count_share)
         .named("count")
@@ -53,6 +60,21 @@ pub fn count_on<R: Read + Seek + Send>(
         Ranking::merge(vec![words])
     });
     Ok((ranking, report.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The error of an input without the engine's words around it.
+fn cause(error: thalweg::Error) -> Cause {
+    match error {
+        thalweg::Error::Node { cause, .. } => cause,
+        other => other.into(),
+    }
+}
+
+fn check_length(here: u64, in_process_0: u64) -> io::Result<()> {
+    let differs = || format!("a file has {here} bytes here and {in_process_0} in process 0");
+    if here == in_process_0 { Ok(()) } else { Err(io::Error::other(differs())) }
 }
 
 /// The ranges of files that one of several shares of all bytes has.

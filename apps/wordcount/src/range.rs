@@ -22,9 +22,7 @@ impl<R: Read + Seek> Range<R> {
     /// The file has no places to read at.
     pub fn new(mut input: R, range: std::ops::Range<u64>) -> io::Result<Range<R>> {
         let at = range.start.saturating_sub(1);
-        if at > 0 {
-            input.seek(SeekFrom::Start(at))?;
-        }
+        input.seek(SeekFrom::Start(at))?;
         Ok(Range { input, at, end: range.end, in_word: false, skips: range.start > 0 })
     }
 

@@ -61,7 +61,7 @@ fn compress(seat: &Seat, cluster: &Cluster, input: &Path, output: &Path) -> Done
 fn words_by_process(seat: &Seat, cluster: &Cluster, input: &Path, output: &Path) -> Done {
     let length = File::open(input)?.metadata()?.len();
     let open = |_| File::open(input);
-    let (ranking, _) = count_on(cluster, &[length], open, Case::Kept, &seat.options())?;
+    let (ranking, _) = count_on(cluster, move || Ok(vec![length]), open, Case::Kept, &seat.options())?;
     match ranking {
         Some(ranking) => Ok(lines_of_counts(output, ranking.iter().collect())?),
         None => Ok(()),

@@ -152,7 +152,7 @@ fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>, counters: Option<A
         let mut stream = source::<_, Builder, _, _>(scope, "source", |capability, info| {
             let counters = counters.clone();
             let mut sender = Sender::new(scope.worker(), &info, from, Some(capability), epoch, counters);
-            move |output| sender.send(|capability, piece| output.session_with_builder(capability).give(piece))
+            move |output| sender.send(|capability, pieces| output.session_with_builder(capability).give_iterator(pieces))
         });
         for station in stations {
             stream = exchange(stream, scope.worker(), station, epoch, counters.clone());
@@ -188,16 +188,15 @@ fn exchange<'scope>(
         let mut sender = Sender::new(worker, &info, outbox, capability, epoch, counters);
         move |(input, frontier), output| {
             input.for_each(|_, pieces| {
-                for piece in pieces.drain() {
-                    if let Some(inbox) = &inbox {
-                        inbox.add(piece);
-                    }
+                let pieces = pieces.drain();
+                if let Some(inbox) = &inbox {
+                    inbox.add(pieces);
                 }
             });
             if let Some(inbox) = inbox.as_ref().filter(|_| frontier.is_empty()) {
                 inbox.end();
             }
-            sender.send(|capability, piece| output.session_with_builder(capability).give(piece));
+            sender.send(|capability, pieces| output.session_with_builder(capability).give_iterator(pieces));
         }
     })
 }
@@ -226,18 +225,25 @@ impl Sender {
         Sender { outbox, capability, epoch, counters }
     }
 
-    fn send(&mut self, mut send: impl FnMut(&Capability<u64>, Piece)) {
+    /// `send` gets the pieces of each time.
+    fn send(&mut self, mut send: impl FnMut(&Capability<u64>, &mut dyn Iterator<Item = Piece>)) {
         let Some(capability) = &mut self.capability else { return };
-        let position = self.outbox.drain(|piece| {
-            let time = piece.ticket.time(self.epoch);
+        let (epoch, counters) = (self.epoch, &self.counters);
+        let (pieces, position) = self.outbox.take();
+        let mut pieces = pieces.into_iter().peekable();
+        while let Some(first) = pieces.peek() {
+            let time = first.ticket.time(epoch);
             if time > *capability.time() {
                 capability.downgrade(&time);
             }
-            if let Some(counters) = &self.counters {
-                counters.send(piece.to, piece.more);
-            }
-            send(capability, piece);
-        });
+            let next = || pieces.next_if(|piece| piece.ticket.time(epoch) <= time);
+            let count = |piece: &Piece| {
+                if let Some(counters) = counters {
+                    counters.send(piece.to, piece.more);
+                }
+            };
+            send(capability, &mut std::iter::from_fn(next).inspect(count));
+        }
         match position {
             Position::Closed => self.capability = None,
             Position::At(ticket) if ticket.time(self.epoch) > *capability.time() => {

@@ -54,13 +54,14 @@ impl Inbox {
         state.order.next()
     }
 
-    /// Puts a piece in, and wakes the stage if it waits for it.
-    pub fn add(&self, piece: Piece) {
+    /// Puts pieces in, and wakes the stage if it waits for one of them.
+    pub fn add(&self, pieces: impl Iterator<Item = Piece>) {
         let mut state = self.lock();
         if state.stopped {
             return;
         }
-        if state.order.add(piece) && state.waits {
+        let is_ready = pieces.fold(false, |_, piece| state.order.add(piece));
+        if is_ready && state.waits {
             self.ready.notify_one();
         }
     }

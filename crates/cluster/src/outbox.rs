@@ -16,6 +16,8 @@ pub(crate) struct Outbox {
 struct State {
     pieces: VecDeque<Piece>,
     position: Position,
+    /// The dataflow has been made to look here, and has not yet looked.
+    woken: bool,
 }
 
 /// How far a stage has come.
@@ -30,7 +32,7 @@ pub(crate) enum Position {
 impl Outbox {
     /// Of a stage that begins with this ticket. It must not begin before its first: the dataflow waits for it.
     pub fn new(first: Ticket) -> Outbox {
-        let state = State { pieces: VecDeque::new(), position: Position::At(first) };
+        let state = State { pieces: VecDeque::new(), position: Position::At(first), woken: false };
         Outbox { state: Mutex::new(state), wake: OnceLock::new() }
     }
 
@@ -55,28 +57,28 @@ impl Outbox {
         if state.position != Position::Closed {
             state.position = Position::At(next);
         }
-        drop(state);
-        self.wake();
+        self.wake(state);
     }
 
     /// No piece comes any more.
     pub fn close(&self) {
-        self.lock().position = Position::Closed;
-        self.wake();
-    }
-
-    /// Calls a function with each piece, in order, and returns where the stage is.
-    pub fn drain(&self, mut send: impl FnMut(Piece)) -> Position {
         let mut state = self.lock();
-        let pieces = std::mem::take(&mut state.pieces);
-        let position = state.position;
-        drop(state);
-        pieces.into_iter().for_each(&mut send);
-        position
+        state.position = Position::Closed;
+        self.wake(state);
     }
 
-    fn wake(&self) {
-        if let Some(wake) = self.wake.get() {
+    /// The pieces, in order, and where the stage is.
+    pub fn take(&self) -> (VecDeque<Piece>, Position) {
+        let mut state = self.lock();
+        state.woken = false;
+        (std::mem::take(&mut state.pieces), state.position)
+    }
+
+    /// A look takes all that there is, so one call of the system is enough for many pieces.
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let looks = std::mem::replace(&mut state.woken, true);
+        drop(state);
+        if let Some(wake) = self.wake.get().filter(|_| !looks) {
             wake();
         }
     }

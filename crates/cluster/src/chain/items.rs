@@ -18,7 +18,7 @@ pub(super) enum Tags {
     /// All items of the batch are here, in order.
     Whole,
     /// Each item's number in the batch.
-    Numbers(Vec<u32>),
+    Numbers(#[serde(with = "super::gaps")] Vec<u32>),
     /// The place of the first item of each key.
     Firsts(Vec<First>),
 }

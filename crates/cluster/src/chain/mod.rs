@@ -4,6 +4,7 @@ mod batch;
 pub(crate) mod budget;
 mod combine;
 mod file;
+mod gaps;
 mod items;
 mod keyed;
 mod local;
