@@ -32,7 +32,8 @@ impl KeyedJob {
     }
 
     pub fn arguments(&self) -> [OsString; 4] {
-        [self.items, self.batch, self.window as u64, self.epoch.into()].map(|number| number.to_string().into())
+        [self.items, self.batch, self.window as u64, self.epoch.into()]
+            .map(|number| number.to_string().into())
     }
 
     pub fn parts(&self) -> usize {

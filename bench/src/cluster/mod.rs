@@ -150,4 +150,3 @@ fn report(cluster: &Cluster, output: &Path) -> Result<(), String> {
     let bytes: u64 = report.links().iter().map(|link| link.bytes).sum();
     fs::write(network_file(output), bytes.to_string()).map_err(|error| error.to_string())
 }
-

@@ -105,7 +105,8 @@ fn race(session: &mut Session, name: &str, job: &'static str, mut views: Vec<Vie
 fn keyed(session: &mut Session, job: KeyedJob) {
     let job = if session.options.quick { KeyedJob { items: job.items / 10, ..job } } else { job };
     let name = format!("cluster.keyed.batch{}", job.batch);
-    let entrants = |processes| -> [Entrant; 2] { [("ours", "ours", processes), ("timely", "timely", processes)] };
+    let entrants =
+        |processes| -> [Entrant; 2] { [("ours", "ours", processes), ("timely", "timely", processes)] };
     for processes in [2, 1] {
         let name = format!("{name}.p{processes}");
         if !session.selects(&name) {
@@ -213,11 +214,17 @@ impl Files {
 
     /// Runs the keyed chain.
     fn keyed(&self, entrant: Entrant, numbers: &[OsString]) -> Result<Row, String> {
-        let arguments: Vec<OsString> = [self.output().into()].into_iter().chain(numbers.iter().cloned()).collect();
+        let arguments: Vec<OsString> =
+            [self.output().into()].into_iter().chain(numbers.iter().cloned()).collect();
         self.measured(entrant, "keyed", &arguments)
     }
 
-    fn measured(&self, (_, contestant, processes): Entrant, job: &str, arguments: &[OsString]) -> Result<Row, String> {
+    fn measured(
+        &self,
+        (_, contestant, processes): Entrant,
+        job: &str,
+        arguments: &[OsString],
+    ) -> Result<Row, String> {
         let command = cluster::command(processes, contestant, job, arguments)?;
         let mut row = process::run(&[command], self.0.path())?;
         row.checksum = checksum(&self.output()).map_err(text)?;

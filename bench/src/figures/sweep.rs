@@ -3,12 +3,12 @@
 
 use thalweg_kpn::H264;
 
-use super::{archives, cluster};
 use super::danbi;
 use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
 use super::locality;
+use super::{archives, cluster};
 use crate::session::Session;
 
 /// The work division factors of Figure 12, and the messages from the source. The paper sends `d` messages of 1 / `d`

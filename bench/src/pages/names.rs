@@ -244,7 +244,10 @@ mod tests {
             ("hybrid.8b.f10.t1", "bargain finder, windows of 10 ticks, 1 thread"),
             ("wordcount.flex-mr.10mb.t2", "MapReduce's time over the network's, 10 MB, 2 threads"),
             ("channel.slice64", "64 items at a time"),
-            ("cluster.words.network.p2", "word count of 200 MB, a table of each process, network, 2 processes"),
+            (
+                "cluster.words.network.p2",
+                "word count of 200 MB, a table of each process, network, 2 processes",
+            ),
             ("locality.5-7.uk-2002.p80", "remote accesses, uk-2002, 80 workers"),
             ("unknown.x9", "unknown, x9"),
         ] {

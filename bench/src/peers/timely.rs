@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use timely::communication::Config as Communication;
 use timely::container::CapacityContainerBuilder;
-use timely::dataflow::{InputHandle, Stream};
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::generic::Operator;
 use timely::dataflow::operators::{Capability, Input, InputCapability, Probe};
+use timely::dataflow::{InputHandle, Stream};
 use timely::worker::Worker;
 use timely::{Config, WorkerConfig};
 
@@ -55,9 +55,9 @@ fn text(error: std::io::Error) -> String {
 }
 
 fn hash(word: &Word) -> u64 {
-    word.bytes().iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    word.bytes()
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// Each word goes to the worker of its key; the counts at the end to worker 0.

@@ -152,7 +152,10 @@ fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>, counters: Option<A
         let mut stream = source::<_, Builder, _, _>(scope, "source", |capability, info| {
             let counters = counters.clone();
             let mut sender = Sender::new(scope.worker(), &info, from, Some(capability), epoch, counters);
-            move |output| sender.send(|capability, pieces| output.session_with_builder(capability).give_iterator(pieces))
+            move |output| {
+                sender
+                    .send(|capability, pieces| output.session_with_builder(capability).give_iterator(pieces))
+            }
         });
         for station in stations {
             stream = exchange(stream, scope.worker(), station, epoch, counters.clone());
