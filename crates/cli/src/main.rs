@@ -37,6 +37,8 @@ mod picture;
 mod pipelines;
 mod plan;
 mod plot;
+#[cfg(feature = "cluster")]
+mod processes;
 mod progress;
 mod results;
 mod scheduling;
@@ -193,6 +195,10 @@ fn help(error: &anyhow::Error) -> Option<String> {
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
+    #[cfg(feature = "cluster")]
+    if error.is::<processes::SaidElsewhere>() {
+        return ExitCode::FAILURE;
+    }
     let help = help(error).map_or_else(String::new, |help| format!("\nhelp: {help}"));
     standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}{help}"))));
     if error.is::<Misuse>() {

@@ -13,8 +13,13 @@ use thalweg_wordcount::{Case, Ranking, Shape, count, map_reduce};
 
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+#[cfg(feature = "cluster")]
+use crate::processes::Processes;
 use crate::progress::Progress;
 use crate::standard::{self, Input};
+
+#[cfg(feature = "cluster")]
+mod shared;
 
 /// Count the words of files, on all cores.
 ///
@@ -25,11 +30,14 @@ use crate::standard::{self, Input};
 /// other bytes separate words. Words are compared and printed as bytes, so the text need not be UTF-8. A word
 /// ends at the end of its file, a byte order mark at the beginning of a file is skipped, and a run of more than 65536
 /// bytes counts as several words.
+///
+/// Several processes count parts of the same files, which all of them must be able to read.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg demo wordcount book.txt --top 20
   thalweg demo wordcount --ignore-case *.txt > counts
-  zcat access.log.gz | thalweg demo wordcount | head")]
+  zcat access.log.gz | thalweg demo wordcount | head
+  thalweg launch -n 2 -- thalweg demo wordcount book.txt > counts")]
 pub(crate) struct Wordcount {
     /// The files to read, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -45,10 +53,17 @@ pub(crate) struct Wordcount {
     map_reduce: bool,
     #[command(flatten)]
     engine: Engine,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    processes: Processes,
 }
 
 impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.processes.several()? {
+            return shared::run(&self, &cluster, interrupt);
+        }
         let options = self.engine.options(Graphs::One, interrupt)?;
         self.engine.check(&[], self.files.iter().map(PathBuf::as_path))?;
         let progress = self.engine.progress(self.length()?);
@@ -67,17 +82,8 @@ impl Wordcount {
 
     /// The total length of the files, if all are regular files. Fails early for missing files and folders.
     fn length(&self) -> Result<Option<u64>> {
-        let mut all = Some(0);
-        for path in &self.files {
-            let mut length = None;
-            if !standard::is_dash(path) {
-                let meta = fs::metadata(path).with_context(|| format!("reading {}", shown(path)))?;
-                ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name its files", shown(path));
-                length = Some(meta.len()).filter(|_| meta.is_file());
-            }
-            all = all.zip(length).map(|(all, length)| all + length);
-        }
-        Ok(all)
+        let lengths = self.files.iter().map(|path| length(path)).collect::<Result<Vec<_>>>()?;
+        Ok(lengths.into_iter().sum())
     }
 
     /// Prints the words. A closed pipe is no error: its reader, such as `head`, needs no more output.
@@ -97,6 +103,16 @@ impl Wordcount {
             printed => printed.context("writing to standard output"),
         }
     }
+}
+
+/// The length of a regular file. Fails for missing files and folders.
+fn length(path: &Path) -> Result<Option<u64>> {
+    if standard::is_dash(path) {
+        return Ok(None);
+    }
+    let meta = fs::metadata(path).with_context(|| format!("reading {}", shown(path)))?;
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name its files", shown(path));
+    Ok(Some(meta.len()).filter(|_| meta.is_file()))
 }
 
 /// Opens a file. Errors of the returned reader name the file.

@@ -116,3 +116,79 @@ fn a_closed_pipe_is_no_error() {
     let output = child.output();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
+
+/// The command in several processes.
+#[cfg(feature = "cluster")]
+fn launched(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    let thalweg = env!("CARGO_BIN_EXE_thalweg");
+    command.args(["launch", "-n", &processes.to_string(), "--", thalweg, "demo", "wordcount"]);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn several_processes_print_what_one_does() {
+    let folder = tempdir().unwrap();
+    let text = text();
+    fs::write(folder.path().join("text"), &text).unwrap();
+    fs::write(folder.path().join("marked"), [b"\xEF\xBB\xBFWord7 ", &text[..1000]].concat()).unwrap();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    fs::write(folder.path().join("long"), "y".repeat(200_000)).unwrap();
+    for arguments in
+        [&["text", "empty", "marked", "long", "text"][..], &["-i", "marked", "--top", "5"], &["empty"]]
+    {
+        let alone = run(folder.path(), arguments);
+        assert!(alone.status.success(), "{alone:?}");
+        for processes in 1..=3 {
+            let output = launched(folder.path(), processes, arguments);
+            assert!(output.status.success() && output.stderr.is_empty(), "{processes}: {output:?}");
+            assert!(output.stdout == alone.stdout, "{processes} {arguments:?}");
+        }
+    }
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn processes_of_a_file_of_hosts_find_each_other() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("text"), text()).unwrap();
+    let ports = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let hosts = ports.iter().map(|port| format!("{}\n", port.local_addr().unwrap())).collect::<String>();
+    fs::write(folder.path().join("hosts"), hosts).unwrap();
+    drop(ports);
+    let start = |process| {
+        let mut command = wordcount(folder.path(), &["text", "--hosts", "hosts", "--process", process]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let [first, second] = ["0", "1"].map(start).map(|child| child.output());
+    assert!(first.status.success() && first.stdout == expected(&text()), "{first:?}");
+    assert!(second.status.success() && second.stdout.is_empty() && second.stderr.is_empty(), "{second:?}");
+    let wrong = run(folder.path(), &["text", "--hosts", "hosts", "--process", "2"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("hosts has processes 0 to 1"), "{wrong:?}");
+    assert_eq!(run(folder.path(), &["text", "--hosts", "hosts"]).status.code(), Some(2));
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn process_0_alone_says_what_is_wrong() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("text"), "x").unwrap();
+    for (arguments, why) in [
+        (&["text", "none"][..], "error: reading none: No such file or directory (os error 2)\n"),
+        (&["."], "error: . is a folder, expected a file\nhelp: name its files\n"),
+        (&["-"], "error: standard input is no regular file, and several processes read parts of it\n"),
+        (
+            &["text", "--map-reduce"],
+            "error: several processes do not count with --map-reduce\nhelp: remove it\n",
+        ),
+    ] {
+        let output = launched(folder.path(), 3, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{said}");
+        assert_eq!(said.matches(why).count(), 1, "{said}");
+        // The other line is that of the launcher.
+        assert_eq!(said.matches("error: ").count(), 2, "{said}");
+    }
+}
