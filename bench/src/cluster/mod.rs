@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,8 @@ pub fn child(words: &[OsString]) -> Result<(), String> {
     match text(0)? {
         "start" => {
             let failed = |status: &ExitStatus| !status.success();
-            let ended = started(number(1)?, &words[2..])?.into_iter().map(|mut child| child.wait());
+            let ended =
+                started(number(1)?, &words[2..], Stdio::inherit)?.into_iter().map(|mut child| child.wait());
             let ended = ended.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
             ended.iter().find(|status| failed(status)).map_or(Ok(()), |status| Err(status.to_string()))
         }
@@ -101,8 +102,8 @@ pub fn child(words: &[OsString]) -> Result<(), String> {
     }
 }
 
-/// Starts processes of a job.
-fn started(processes: usize, job: &[OsString]) -> Result<Vec<Child>, String> {
+/// Starts processes of a job. `errors`: where they write them.
+fn started(processes: usize, job: &[OsString], errors: fn() -> Stdio) -> Result<Vec<Child>, String> {
     let text = |error: std::io::Error| error.to_string();
     // Another program may take a port in between; then the run fails, which does not happen in practice.
     let listeners: Result<Vec<_>, _> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
@@ -111,7 +112,11 @@ fn started(processes: usize, job: &[OsString]) -> Result<Vec<Child>, String> {
     let addresses = addresses.map_err(text)?.join(",");
     let start = |process: usize| {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--cluster", "run", &addresses, &process.to_string()]).args(job).spawn()
+        command
+            .args(["--cluster", "run", &addresses, &process.to_string()])
+            .args(job)
+            .stderr(errors())
+            .spawn()
     };
     (0..processes).map(start).collect::<Result<_, _>>().map_err(text)
 }
@@ -123,7 +128,7 @@ fn started(processes: usize, job: &[OsString]) -> Result<Vec<Child>, String> {
 /// A process cannot be started; or one of the others has not failed.
 pub fn signalled(processes: usize, signal: Signal, after: Duration) -> Result<Duration, String> {
     let job = ["ours", "endless"].map(OsString::from);
-    let mut children = started(processes, &job)?;
+    let mut children = started(processes, &job, Stdio::null)?;
     thread::sleep(after);
     let Some(mut last) = children.pop() else { return Err("no process".into()) };
     let began = Instant::now();
