@@ -12,6 +12,7 @@ use thalweg::embed::policy::registry::Unknown;
 use thalweg::embed::report::{Grid, Unpredictable};
 use thalweg::loops::Assignment;
 use thalweg::machine::Machine;
+use thalweg::plan::mappers::{self, BadMapping};
 use thalweg::plan::{Plan, PlanError, Profile};
 use thalweg::tasks::TaskError;
 use thalweg::trace::ReportExt;
@@ -55,6 +56,8 @@ fn all() -> Vec<Printed> {
         printed(&Plan::read("", one.graph()).unwrap_err()),
         printed(&profile(&empty).merge(&profile(one.graph())).unwrap_err()),
         printed(&NoNextPlan::Unmeasured),
+        printed(&BadMapping::Stage { stage: 1, times: 2 }),
+        printed(&mappers::named("fifo").err().unwrap()),
         printed(&Unknown::Policy { name: "fastest".to_owned() }),
         printed(&Report::from_json("{").unwrap_err()),
         printed(&"thread=4".parse::<Grid>().unwrap_err()),

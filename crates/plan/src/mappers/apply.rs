@@ -8,7 +8,7 @@ use std::fmt;
 use thalweg_graph::{GraphData, Kind, NodeId};
 
 /// Why a mapping fits no plan: a mistake of the mapper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadMapping {
     /// A stage is in no segment and has no copies, or is in several.
@@ -54,7 +54,7 @@ impl fmt::Display for BadMapping {
     }
 }
 
-impl std::error::Error for BadMapping {}
+thalweg_graph::error_type!(BadMapping);
 
 impl Plan {
     /// The pipeline that a mapper gets for this plan: its nodes but those with threads of their own, and its workers.
