@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 use thalweg::graph::GraphData;
-use thalweg::plan::mappers::{self, Buffers, Target};
+use thalweg::plan::mappers::{self, Buffers, Mapper, Target};
 use thalweg::plan::{Plan, Profile};
 
 use crate::interrupt::Interrupt;
@@ -48,6 +48,13 @@ impl Mapping {
         self.mapper.as_ref().map(|_| "--mapper")
     }
 
+    /// The mapper, if the option is given.
+    fn chosen(&self) -> Result<Option<&'static dyn Mapper>> {
+        let named =
+            |name: &String| mappers::named(name).map_err(|unknown| Misuse::new(format!("{unknown:?}")));
+        Ok(self.mapper.as_ref().map(named).transpose()?)
+    }
+
     /// The machine to map to: as described in a file, or this one with its costs as far as they are known.
     pub fn target(&self, described: Option<&Path>, interrupt: &Interrupt) -> Result<Target> {
         let machine = match described {
@@ -73,8 +80,8 @@ impl Mapping {
         profile: &Profile,
         target: &Target,
     ) -> Result<Option<(Plan, String)>> {
-        let Some(name) = &self.mapper else { return Ok(None) };
-        let mapper = mappers::named(name).map_err(|unknown| Misuse::new(format!("{unknown:?}")))?;
+        let Some(mapper) = self.chosen()? else { return Ok(None) };
+        let name = mapper.name();
         let pipeline = plan.pipeline(graph, profile, target);
         let mapping = mapper.map(&pipeline);
         let mut mapped = plan.with_mapping(graph, &pipeline, name, &mapping)?;
@@ -96,7 +103,7 @@ impl Mapping {
     /// # Errors
     /// The graph does not declare the times of all its nodes.
     pub fn map_declared(&self, plan: Plan, graph: &GraphData, target: &Target) -> Result<Plan> {
-        if self.given().is_none() {
+        if self.chosen()?.is_none() {
             return Ok(plan);
         }
         let profile = Profile::declared(graph).context(

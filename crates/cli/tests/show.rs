@@ -108,6 +108,55 @@ fn the_next_plan_follows_from_all_runs() {
     assert!(message.contains("adding other.json to b.json: the runs are of different graphs"), "{message}");
 }
 
+/// The plan by a mapper says above what is expected of each worker, and a run with it gives the same bytes.
+#[test]
+fn a_mapper_makes_the_next_plan() {
+    let folder = folder();
+    let demo = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["demo", "pipelines", "des", "--bytes", "20K", "--threads", "2"]).args(arguments);
+        command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("starts")
+    };
+    stdout(&demo(&["-o", "first", "--save-report", "des.json"]));
+    for mapper in ["seg-both", "best"] {
+        let arguments = ["des.json", "--next-plan", "--mapper", mapper, "--mapper-cache", "64K"];
+        let plan = stdout(&show(folder.path(), &arguments));
+        assert!(plan.starts_with(&format!("# mapper {mapper}: cache of 65536 bytes\n")), "{plan}");
+        for part in ["# worker 1: ", "\npolicy static\n", &format!("\nmapper {mapper}\n"), "\nsegment 0"] {
+            assert!(plan.contains(part), "{part}: {plan}");
+        }
+        fs::write(folder.path().join("plan.txt"), plan).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args([
+            "demo",
+            "pipelines",
+            "des",
+            "--bytes",
+            "20K",
+            "--plan",
+            "plan.txt",
+            "-f",
+            "-o",
+            "second",
+        ]);
+        stdout(&command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("starts"));
+        let file = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        assert!(file("first") == file("second"), "{mapper}");
+    }
+    let message = refused(folder.path(), &["des.json", "--next-plan", "--mapper", "fifo"]);
+    assert!(message.contains("unknown mapper `fifo`\nhelp: known mappers are seg-cache, "), "{message}");
+    let message = refused(folder.path(), &["des.json", "--mapper", "best"]);
+    assert!(message.contains("help: add --next-plan"), "{message}");
+    let failed = demo(&["--mapper", "best"]);
+    let message = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(
+        !failed.status.success() && message.contains("does not declare how long its nodes take"),
+        "{message}"
+    );
+    let message = String::from_utf8_lossy(&demo(&["--mapper", "fifo"]).stderr).into_owned();
+    assert!(message.contains("unknown mapper `fifo`"), "{message}");
+}
+
 #[test]
 fn two_reports_are_compared() {
     let folder = folder();
