@@ -54,5 +54,6 @@ pub use convex::returning_channel;
 pub use cycles::dead_cycles;
 pub use deadlock_candidates::deadlock_candidates;
 pub use gains::{Gain, Gains};
+pub use ratio::gcd;
 pub use regions::{Region, regions, regions_through};
 pub use repetitions::repetitions;

@@ -45,7 +45,7 @@ pub(crate) fn whole(ratios: impl Iterator<Item = Ratio> + Clone) -> Option<Vec<u
 }
 
 /// The greatest common divisor. `gcd(0, n)` is `n`.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -5,7 +5,7 @@ use crate::Profile;
 use crate::passes::capacities::{items_per_firing, min_capacity};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use thalweg_analysis::components;
+use thalweg_analysis::{components, gcd};
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId, data};
 
 data! {
@@ -282,11 +282,4 @@ pub(super) fn two_lcm(graph: &GraphData, channel: &Channel) -> u64 {
     let least = min_capacity(graph, channel) as u64;
     let lcm = if push == 0 || pop == 0 { push.max(pop) } else { (push / gcd(push, pop)).saturating_mul(pop) };
     lcm.saturating_mul(2).max(least)
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -9,7 +9,7 @@
 //! between workers holds the items of one round.
 
 use super::{Caches, Memory, Misses};
-use thalweg_analysis::{Gain, Gains};
+use thalweg_analysis::{Gain, Gains, gcd};
 use thalweg_graph::{GraphData, NodeId};
 use thalweg_plan::Plan;
 
@@ -85,12 +85,6 @@ fn firings(gain: Gain, items: u64) -> Option<u64> {
 }
 
 fn lcm(a: u64, b: u64) -> Option<u64> {
-    let gcd = |mut a: u64, mut b: u64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     (a / gcd(a, b)).checked_mul(b)
 }
 
