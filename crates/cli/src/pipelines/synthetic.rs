@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::misuse::Misuse;
 use crate::{size, standard};
 
-/// The most bytes of a cache: a firing may take as many items as its sixteenth.
+/// The maximum size of a cache, in bytes: a firing may take as many items as its sixteenth.
 const LARGEST_CACHE: u64 = 1 << 28;
 
 /// Run a pipeline that is drawn from a seed: 140 modules with gains, state and times of given distributions.

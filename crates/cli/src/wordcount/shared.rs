@@ -18,7 +18,7 @@ use crate::processes;
 
 /// Counts the share of this process. Process 0 prints the words.
 pub(super) fn run(verb: &Wordcount, cluster: &Cluster, interrupt: &Interrupt) -> Result<()> {
-    // What is wrong is told to all processes by the run, so that none waits for this one.
+    // The run passes the error on to all processes, so that none waits for this one.
     let prepared =
         prepare(verb).and_then(|lengths| Ok((lengths, verb.engine.options(Graphs::One, interrupt)?)));
     let (lengths, options, own) = match prepared {

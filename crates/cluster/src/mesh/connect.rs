@@ -285,7 +285,7 @@ impl<'a> Meeting<'a> {
                     }
                 }
                 (Err(Failed::Refused(why)), Some((peer, _))) | (Err(Failed::Differs(peer, why)), _) => {
-                    // Those that are greeted too are told.
+                    // The processes that this one is still greeting get the cause too.
                     refusal = Err(self.refuses(peer, why.text()));
                 }
                 // A stranger, or a process that says itself why it ends.

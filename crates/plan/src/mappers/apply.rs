@@ -29,7 +29,7 @@ pub enum BadMapping {
     Copies {
         /// The stage.
         stage: usize,
-        /// The most copies.
+        /// The maximum number of copies.
         most: usize,
     },
 }

@@ -19,8 +19,7 @@ pub enum Buffers {
     /// M bytes (section 4.2.2, `seg-both`).
     Cache,
     /// The capacity that the plan has: room for claims of many firings. Where firings are short, the small buffers of the other
-    /// rules cost more than the misses that they avoid: DES, whose firings take some 10 ns, takes 332 ms with those of `seg-both`
-    /// and 22 ms with these (2 workers; 31 ms with one).
+    /// rules cost more than the misses that they avoid: see DES in docs/results/mapping.md, whose firings take some 10 ns.
     Kept,
 }
 
@@ -50,9 +49,9 @@ impl Buffers {
         let least = min_capacity(graph, channel);
         let (item, cache) = (channel.item().bytes().max(1) as u64, pipeline.target().cache());
         let items = match self {
-            Buffers::Least => least as u64 * 2,
+            Buffers::Least => (least as u64).saturating_mul(2),
             Buffers::TwoLcm => two_lcm(graph, channel),
-            Buffers::Hundred => least as u64 * 100,
+            Buffers::Hundred => (least as u64).saturating_mul(100),
             Buffers::Gain => {
                 (cache as f64 / 2.0 / source_item(graph, pipeline) * carried / pipeline.items()) as u64
             }

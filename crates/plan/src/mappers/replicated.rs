@@ -56,7 +56,7 @@ fn replicated(pipeline: &Pipeline) -> (Vec<Segment>, Vec<Copies>) {
 
 /// The relative difference up to which two loads are the same.
 const SAME: f64 = 1e-6;
-/// The least part of a stage's firings for a worker.
+/// The minimum part of a stage's firings for a worker.
 const LEAST_PART: f64 = 1e-3;
 /// The parts of which shares are multiples.
 const PARTS: f64 = 1000.0;
@@ -107,7 +107,7 @@ struct From {
 
 struct Search<'p> {
     pipeline: &'p Pipeline,
-    /// The most workers that may share each stage.
+    /// The maximum number of workers that may share each stage.
     copies: Vec<usize>,
 }
 

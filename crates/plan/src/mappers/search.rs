@@ -16,7 +16,7 @@ pub(super) struct Rules {
     pub(super) several: bool,
 }
 
-/// The most stages for which the program is run: it takes time in proportion to their square. Longer pipelines are
+/// The maximum number of stages for which the program is run: it takes time in proportion to their square. Longer pipelines are
 /// [coarsened](coarse) first.
 const MOST_STAGES: usize = 1000;
 
@@ -53,7 +53,7 @@ pub(super) fn least(pipeline: &Pipeline, rules: Rules) -> Vec<Segment> {
     .unwrap_or_default()
 }
 
-/// The least load for which `find` finds something, by halving the range; `find` also returns the load of what it has found.
+/// The minimum load for which `find` finds something, by halving the range; `find` also returns the load of what it has found.
 /// The range ends when it is a billionth of the load.
 pub(super) fn bisect<T>(mut low: f64, high: f64, find: impl Fn(f64) -> Option<(f64, T)>) -> Option<T> {
     if let Some((_, found)) = find(low) {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The least greatest load by trying every segmentation, and if a worker may have several segments, every way to deal
+    /// The minimum of the greatest load, by trying every segmentation, and if a worker may have several segments, every way to deal
     /// them to workers in order.
     fn by_trial(pipeline: &Pipeline, rules: Rules) -> f64 {
         let count = pipeline.stages().len();

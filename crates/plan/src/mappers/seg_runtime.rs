@@ -60,7 +60,7 @@ mod tests {
         loads.into_iter().fold(0.0, f64::max)
     }
 
-    /// The least greatest work of any assignment of stages to workers.
+    /// The minimum of the greatest work of any assignment of stages to workers.
     fn of_any_assignment(works: &[u32], workers: usize) -> f64 {
         let all = workers.pow(works.len() as u32);
         let load = |mut code: usize| {

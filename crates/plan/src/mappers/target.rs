@@ -36,7 +36,7 @@ impl Default for Target {
     }
 }
 
-/// The most bytes that the buffers of a mapping take together, unless the plan has a budget.
+/// The maximum number of bytes that the buffers of a mapping take together, unless the plan has a budget.
 const MOST: u64 = 64 << 20;
 
 impl Target {
