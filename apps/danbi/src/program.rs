@@ -109,9 +109,9 @@ impl Program {
                 |input| rg::graph(input, &Default::default()),
                 |input| rg::sequential(input, &Default::default()),
             ),
-            Program::Srad => Problem::new(
+            Program::Srad => Problem::of_run(
                 srad::input(scale, seed),
-                |input| srad::graph(input, &Default::default()),
+                |input, options| srad::smooth(input, &Default::default(), options),
                 |input| srad::sequential(input, &Default::default()),
             ),
         }
@@ -139,10 +139,25 @@ impl Problem {
         T: Sum + 'static,
         S: Sum + 'static,
     {
+        let run = move |input: &[I], options: &Options| Ok(graph(input).run_with(options)?.into_parts());
+        Problem::of_run(input, run, sequential)
+    }
+
+    /// A program that makes its graph when it runs.
+    fn of_run<I, T, S>(
+        input: Vec<I>,
+        run: impl Fn(&[I], &Options) -> Result<(T, Report), Error> + Send + Sync + 'static,
+        sequential: fn(&[I]) -> S,
+    ) -> Problem
+    where
+        I: Sum + Send + Sync + 'static,
+        T: Sum + 'static,
+        S: Sum + 'static,
+    {
         let input = std::sync::Arc::new(input);
         let same = input.clone();
         let run = move |options: &Options| {
-            let (value, report) = graph(&input).run_with(options)?.into_parts();
+            let (value, report) = run(&input, options)?;
             Ok((checksum(&value), report))
         };
         Problem {

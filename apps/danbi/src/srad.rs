@@ -12,11 +12,14 @@
 //!
 //! The items are bands of [`ROWS`] rows. The source adds the rows around a band that its coefficients depend on, so all
 //! bands of an image are independent but for the statistics. Beyond its borders an image continues with its last pixel.
+//!
+//! A band brings the memory for its result along, which is the caller's: firings of `update` write to it in parallel. A sink that
+//! copied rows to planes bounded the run at 40 workers: it was busy for 98 % of the time.
 
 use crate::image::{Image, common_size, test_images};
 use std::ops::Range;
 use std::sync::Arc;
-use thalweg::{Graph, Output, Stream, input as port, output};
+use thalweg::{Graph, Options, Output, Report, Stream, input as port, output};
 
 /// The input of the paper's Table III, in million bytes.
 pub const MEGABYTES: u32 = 5000;
@@ -84,6 +87,14 @@ impl Plane {
         Plane { width, values }
     }
 
+    /// A plane of this size with the value 0.
+    ///
+    /// # Panics
+    /// If it has no values.
+    pub fn blank(width: usize, height: usize) -> Plane {
+        Plane::new(width, vec![0.0; width * height])
+    }
+
     /// A colour of an image: 0 is red or grey, 1 green, 2 blue.
     pub fn of(image: &Image, colour: usize) -> Plane {
         let values = image.pixels().iter().map(|pixel| f32::from(pixel[colour]) / 255.0);
@@ -121,12 +132,12 @@ pub fn input(scale: f64, seed: u64) -> Vec<Plane> {
     test_images(MEGABYTES, scale, size_of::<f32>(), seed).iter().map(|image| Plane::of(image, 0)).collect()
 }
 
-/// Some rows of a plane, and rows around them.
-#[derive(Clone, Copy)]
+/// Some rows of a plane, rows around them, and the memory for their values after the step.
 struct Band<'env> {
     width: usize,
     values: &'env [f32],
     frame: Frame,
+    smooth: &'env mut [f32],
 }
 
 /// The band's own rows among the rows of an item.
@@ -139,14 +150,14 @@ struct Frame {
 }
 
 /// The bands of a plane: each with one row above it and two below it, where the plane has these.
-fn bands(plane: &Plane) -> impl Iterator<Item = Band<'_>> + Send {
+fn bands<'env>(plane: &'env Plane, smooth: &'env mut Plane) -> impl Iterator<Item = Band<'env>> + Send {
     let (width, height) = (plane.width, plane.height());
-    (0..height).step_by(ROWS).map(move |first| {
+    (0..height).step_by(ROWS).zip(smooth.values.chunks_mut(ROWS * width)).map(move |(first, smooth)| {
         let rows = ROWS.min(height - first);
         let above = first.min(1);
         let end = (first + rows + 2).min(height);
         let values = &plane.values[(first - above) * width..end * width];
-        Band { width, values, frame: Frame { above, rows } }
+        Band { width, values, frame: Frame { above, rows }, smooth }
     })
 }
 
@@ -159,7 +170,7 @@ struct Extract {
 }
 
 impl Extract {
-    fn of(band: Band<'_>) -> Extract {
+    fn of(band: &Band<'_>) -> Extract {
         Extract {
             width: band.width,
             values: band.values.iter().map(|x| x.exp()).collect(),
@@ -224,45 +235,80 @@ fn add_up(sums: &mut [f64; 2], pixels: &[f32]) {
     }
 }
 
+/// A band of the image, and the memory for its values after the step.
+struct Extracted<'env> {
+    extract: Arc<Extract>,
+    smooth: &'env mut [f32],
+}
+
 /// A band with the coefficients of its rows and of the row below it.
-struct Diffusion {
-    image: Arc<Extract>,
+struct Diffusion<'env> {
+    image: Extracted<'env>,
     coefficients: Vec<f32>,
 }
 
-/// The program. Its result is the planes after one step.
+/// The planes after one step, and the report of the run.
 ///
 /// ```
-/// use thalweg_danbi::srad::{Parameters, Plane, graph};
+/// use thalweg::Options;
+/// use thalweg_danbi::srad::{Parameters, Plane, smooth};
 ///
 /// let plane = [Plane::new(3, vec![0.5, 0.5, 0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.5])];
-/// let smooth = graph(&plane, &Parameters::default()).run()?.into_value();
+/// let (smooth, _report) = smooth(&plane, &Parameters::default(), &Options::new())?;
 /// assert!(smooth[0].values()[4] < 0.6);
 /// # Ok::<(), thalweg::Error>(())
 /// ```
 ///
+/// # Errors
+/// As those of [`Output::run_with`].
+///
 /// # Panics
-/// If the planes have different sizes, or the region has no pixels or pixels outside of them.
-pub fn graph<'env>(planes: &'env [Plane], parameters: &Parameters) -> Output<'env, Vec<Plane>> {
-    let (width, height) = common_size(planes.iter().map(|plane| (plane.width, plane.height())));
+/// As [`graph`].
+pub fn smooth(
+    planes: &[Plane],
+    parameters: &Parameters,
+    options: &Options,
+) -> Result<(Vec<Plane>, Report), thalweg::Error> {
+    let mut smooth: Vec<_> = planes.iter().map(|plane| Plane::blank(plane.width, plane.height())).collect();
+    let ((), report) = graph(planes, &mut smooth, parameters).run_with(options)?.into_parts();
+    Ok((smooth, report))
+}
+
+/// The program, which writes the planes after one step to `smooth`. If a run fails, any of their values may have been written.
+///
+/// # Panics
+/// If the planes have different sizes, there are not as many in `smooth` as in `planes`, or the region has no pixels or pixels
+/// outside of them.
+pub fn graph<'env>(
+    planes: &'env [Plane],
+    smooth: &'env mut [Plane],
+    parameters: &Parameters,
+) -> Output<'env, ()> {
+    assert_eq!(planes.len(), smooth.len(), "a plane for each result");
+    let all = planes.iter().chain(&*smooth);
+    let (width, height) = common_size(all.map(|plane| (plane.width, plane.height())));
     let (lambda, region) = (parameters.lambda, parameters.region(width, height));
     let graph = Graph::new();
     let outputs = (output("image").push(1), output("statistics").push(1));
     let (image, for_statistics) = graph
-        .source(planes.iter().flat_map(bands))
+        .source(planes.iter().zip(smooth).flat_map(|(plane, smooth)| bands(plane, smooth)))
         .kernel("extract", outputs)
         .parallel(|bands, (image, statistics)| {
-            let extract = Arc::new(Extract::of(bands.pop()));
-            image.push(extract.clone());
+            let band = bands.pop();
+            let extract = Arc::new(Extract::of(&band));
+            image.push(Extracted { extract: extract.clone(), smooth: band.smooth });
             statistics.push(extract);
         });
     let inputs = (port("image", image), port("contrast", statistics(&graph, for_statistics, height, region)));
     graph
         .kernel("coefficients", inputs, output("diffusion").push(1))
         .parallel(|(images, contrasts), out| out.push(coefficients(images.pop(), contrasts.pop())))
-        .kernel("update", output("rows").push(1))
-        .parallel(move |diffusions, out| out.push(update(&diffusions.pop(), lambda)))
-        .for_each_with(Vec::new(), move |planes, rows| append(planes, rows, (width, height)))
+        .kernel("update", output("done").push(1))
+        .parallel(move |diffusions, out| {
+            update(diffusions.pop(), lambda);
+            out.push(());
+        })
+        .for_each(|()| ())
         .named("sink")
 }
 
@@ -291,47 +337,34 @@ fn statistics<'env>(
 }
 
 /// The coefficients of a band, and of the row below it.
-fn coefficients(image: Arc<Extract>, contrast: f32) -> Diffusion {
-    let Frame { above, rows } = image.frame;
+fn coefficients(image: Extracted<'_>, contrast: f32) -> Diffusion<'_> {
+    let extract = &image.extract;
+    let Frame { above, rows } = extract.frame;
     let row = |at: usize| {
-        let rows = image.around(at);
-        (0..image.width).map(move |x| rows.coefficient(x, contrast))
+        let rows = extract.around(at);
+        (0..extract.width).map(move |x| rows.coefficient(x, contrast))
     };
     let coefficients = (above..=above + rows).flat_map(row).collect();
     Diffusion { image, coefficients }
 }
 
-/// The values of a band after a step. At the bottom of the image nothing flows from the row below, which is the row itself.
-fn update(Diffusion { image, coefficients }: &Diffusion, lambda: f32) -> Vec<f32> {
-    let width = image.width;
-    let mut values = Vec::with_capacity(image.frame.rows * width);
-    for row in 0..image.frame.rows {
-        let rows = image.around(image.frame.above + row);
+/// Writes the values of a band after a step. At the bottom of the image nothing flows from the row below, which is the row itself.
+fn update(Diffusion { image: Extracted { extract, smooth }, coefficients }: Diffusion<'_>, lambda: f32) {
+    let width = extract.width;
+    for (row, values) in smooth.chunks_exact_mut(width).enumerate() {
+        let rows = extract.around(extract.frame.above + row);
         let (here, south) = coefficients[row * width..][..2 * width].split_at(width);
-        for x in 0..width {
+        for (x, value) in values.iter_mut().enumerate() {
             let flow = [here[x], south[x], here[x], here[(x + 1).min(width - 1)]];
-            values.push(next(rows.here[x], rows.differences(x), flow, lambda));
+            *value = next(rows.here[x], rows.differences(x), flow, lambda);
         }
     }
-    values
 }
 
 /// The value of a pixel after a step: back from its exponential.
 fn next(here: f32, differences: [f32; 4], flow: [f32; 4], lambda: f32) -> f32 {
     let [north, south, west, east]: [f32; 4] = std::array::from_fn(|side| flow[side] * differences[side]);
     (here + 0.25 * lambda * (north + south + west + east)).ln()
-}
-
-/// Appends rows to the last plane, or to a new one if that is complete.
-fn append(planes: &mut Vec<Plane>, rows: Vec<f32>, (width, height): (usize, usize)) {
-    match planes.last_mut() {
-        Some(plane) if plane.values.len() < width * height => plane.values.extend(rows),
-        _ => {
-            let mut values = Vec::with_capacity(width * height);
-            values.extend(rows);
-            planes.push(Plane { width, values });
-        }
-    }
 }
 
 /// The program without a graph: one array after the other over the whole image, by indices.

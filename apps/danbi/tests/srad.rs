@@ -1,12 +1,19 @@
 //! SRAD beside a program over whole images, bit by bit, and beside the properties of the diffusion.
 
-use crate::support::{assert_counts, assert_everywhere};
+use crate::support::{assert_counts, assert_runs_everywhere};
+use thalweg::Options;
 use thalweg_danbi::Image;
-use thalweg_danbi::srad::{Parameters, Plane, ROWS, Region, graph, input, sequential};
+use thalweg_danbi::srad::{Parameters, Plane, ROWS, Region, graph, input, sequential, smooth};
 
 #[test]
 fn the_graph_is_that_of_table_2() {
-    assert_counts(&graph(&input(0.0, 1), &Parameters::default()), 6, 6);
+    let (planes, mut smooth) = (input(0.0, 1), input(0.0, 1));
+    assert_counts(&graph(&planes, &mut smooth, &Parameters::default()), 6, 6);
+}
+
+/// The planes after a step.
+fn step(planes: &[Plane], parameters: &Parameters) -> Vec<Plane> {
+    smooth(planes, parameters, &Options::new()).expect("a run").0
 }
 
 fn bits(planes: &[Plane]) -> Vec<u32> {
@@ -21,7 +28,7 @@ fn bits_are_those_of_the_sequential_program() {
         for width in [1, 7] {
             let planes = [plane(width, height, 1), plane(width, height, 2), plane(width, height, 3)];
             let expected = bits(&sequential(&planes, &Parameters::default()));
-            let result = graph(&planes, &Parameters::default()).run().expect("a run").into_value();
+            let result = step(&planes, &Parameters::default());
             assert!(bits(&result) == expected, "{width} x {height}");
             assert!(result.iter().all(|plane| (plane.width(), plane.height()) == (width, height)));
         }
@@ -30,7 +37,8 @@ fn bits_are_those_of_the_sequential_program() {
     for region in [None, Some(Region { columns: 3..40, rows: 5..35 })] {
         let parameters = Parameters { region, ..Parameters::default() };
         let expected = bits(&sequential(&planes, &parameters));
-        assert_everywhere(&expected, || graph(&planes, &parameters), |planes| bits(&planes));
+        let run = |options: &Options| bits(&smooth(&planes, &parameters, options).expect("a run").0);
+        assert_runs_everywhere(&expected, run);
     }
 }
 
@@ -39,13 +47,20 @@ fn bits_are_those_of_the_sequential_program() {
 fn a_region_outside_of_the_image_is_refused() {
     let region = Some(Region { columns: 0..4, rows: 0..5 });
     let planes = [Plane::new(4, vec![0.5; 16])];
-    let _output = graph(&planes, &Parameters { region, ..Parameters::default() });
+    _ = step(&planes, &Parameters { region, ..Parameters::default() });
+}
+
+#[test]
+#[should_panic(expected = "images of different sizes")]
+fn results_of_another_size_are_refused() {
+    let (planes, mut smooth) = ([Plane::blank(4, 5)], [Plane::blank(5, 4)]);
+    let _output = graph(&planes, &mut smooth, &Parameters::default());
 }
 
 #[test]
 fn even_images_stay_as_they_are() {
     let planes = [Plane::new(10, vec![0.25; 300])];
-    let result = graph(&planes, &Parameters::default()).run().expect("a run").into_value();
+    let result = step(&planes, &Parameters::default());
     assert!(result[0].values().iter().all(|value| (value - 0.25).abs() < 1e-6));
 }
 
@@ -69,7 +84,7 @@ fn speckle_goes_and_edges_stay() {
     let parameters =
         Parameters { region: Some(Region { columns: 0..24, rows: 0..64 }), ..Parameters::default() };
     for _ in 0..30 {
-        planes = graph(&planes, &parameters).run().expect("a run").into_value();
+        planes = step(&planes, &parameters);
     }
     let after = halves.map(|columns| statistics(&planes[0], columns, 0..64));
     for (before, after) in before.iter().zip(after) {

@@ -14,14 +14,20 @@ pub fn assert_everywhere<'env, T, R>(
 ) where
     R: PartialEq + Debug,
 {
+    assert_runs_everywhere(expected, |options| {
+        result(graph().run_with(options).expect("a run").into_value())
+    });
+}
+
+/// Like [`assert_everywhere`], for a function that runs a graph.
+pub fn assert_runs_everywhere<R: PartialEq + Debug>(expected: &R, run: impl Fn(&Options) -> R) {
     for policy in POLICIES {
         for threads in [1, 2, 8] {
             let options = Options::new().policy(policy).threads(threads);
             for (tickets, options) in [("do not wait", options.clone()), ("wait", options.wait_for_tickets())]
             {
-                let value = graph().run_with(&options).expect("a run").into_value();
                 assert!(
-                    result(value) == *expected,
+                    run(&options) == *expected,
                     "another result under {policy} on {threads} threads where firings {tickets}"
                 );
             }

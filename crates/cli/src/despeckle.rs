@@ -75,18 +75,19 @@ impl Despeckle {
 
     /// The planes after all steps, and the report of the last one.
     fn diffuse(&self, mut planes: Vec<Plane>, interrupt: &Interrupt) -> Result<(Vec<Plane>, Report)> {
+        let mut smooth = planes.clone();
         let options = self.engine.options(Graphs::One, interrupt)?;
         let parameters = Parameters { region: self.region.clone(), ..Parameters::default() };
         let progress = self.engine.steps(Some(self.steps.into()));
         let mut last = None;
         for step in 0..self.steps {
-            let ran = srad::graph(&planes, &parameters).run_with(&options);
+            let ran = srad::graph(&planes, &mut smooth, &parameters).run_with(&options);
             if ran.is_err() || step + 1 == self.steps {
                 progress.end(&ran);
             }
-            let (smooth, report) = ran?.into_parts();
+            last = Some(ran?.into_parts().1);
+            std::mem::swap(&mut planes, &mut smooth);
             progress.reach(u64::from(step) + 1);
-            (planes, last) = (smooth, Some(report));
         }
         Ok((planes, last.context("no step")?))
     }
