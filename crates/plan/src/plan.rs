@@ -36,11 +36,12 @@ data! {
         /// limit ([`Node::workers`](thalweg_graph::Node::workers)) holds too.
         view replicas: BTreeMap<NodeId, u32> => &BTreeMap<NodeId, u32>, replicas_mut;
         /// The workers that serve a parallel node, for nodes with such a list. Under the policy `pools` each worker serves the one node
-        /// that it is listed for, here or in [`Plan::affinity`], and no other; under `static` the listed workers alone run the node. Other
-        /// policies use no list.
+        /// that it is listed for, here or in [`Plan::affinity`], and no other; under `static` the listed workers alone run the node, with
+        /// `spare=help` also others that have nothing to do. Other policies use no list.
         view pools: BTreeMap<NodeId, Vec<u32>> => &BTreeMap<NodeId, Vec<u32>>, pools_mut;
         /// How the items of a parallel node are divided among its workers, in the order of its list in [`Plan::pools`], for nodes
-        /// with such a division: relative parts, each at least 1. The policy `static` claims by it; others do not.
+        /// with such a division: relative parts, each at least 1. The policy `static` claims by it, without `spare=help`; others do
+        /// not.
         view shares: BTreeMap<NodeId, Vec<u32>> => &BTreeMap<NodeId, Vec<u32>>, shares_mut;
         /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one
         /// ([`Plan::workers`] adds those of segments and regions). Which policies use it:
@@ -51,7 +52,7 @@ data! {
         /// | `partition` | the node belongs to the worker until the graph is divided again |
         /// | `auto` | a tie-break: among nodes that are equally ready the worker takes its own first; with processes in the graph as `ws-cur` |
         /// | `pools` | the only worker that runs the node |
-        /// | `static` | the only worker that runs the node |
+        /// | `static` | the only worker that runs the node; with `spare=help` the one that runs it while it has time |
         /// | `qes`, `pss`, `prs` | none |
         view affinity: BTreeMap<NodeId, u32> => &BTreeMap<NodeId, u32>, affinity_mut;
         /// The nodes with a thread of their own: all that block, and others that are not parallel. A run whose plan the engine has

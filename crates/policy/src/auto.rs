@@ -14,8 +14,9 @@
 //!
 //! *Readiness* is the smaller of a node's input fill and output room, at most one half: a node with half its input
 //! and half its room is as good as any. Of equally ready nodes one that the plan gives to this worker is taken, if there
-//! is one, and else the farthest downstream, so that the graph drains before it fills. Channels thus tend to be half full, as under DANBI's PSS (section III-A3), but without
-//! its randomness: workers at different nodes diverge because they see different fills.
+//! is one, and else the farthest downstream, so that the graph drains before it fills. Channels thus tend to be half
+//! full, as under DANBI's PSS (section III-A3), but without its randomness: workers at different nodes diverge because
+//! they see different fills.
 //!
 //! A worker examines the nodes in windows of 64, from a random window on, and stops at the first window with a
 //! claimable node. [`Decision::Idle`] means that no node at all was claimable, or that the worker waits (below).
@@ -60,19 +61,16 @@
 //!
 //! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in round-robin order.
 
-use crate::order::depths;
 use crate::patience::Patience;
-use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
+use crate::pick::{consumer, if_claimable, inputs, outputs, producer};
+use crate::readiness::{Ranks, Sources, WINDOW, fullest_output, readiness};
 use crate::work_stealing::{self, Place, WorkStealing};
 use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
-use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Rate};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// Of this many decisions of a worker, one is round-robin. Prime, so that it does not fall into step with a
 /// period of the graph.
 pub const FAIR_EVERY: u32 = 61;
-
-/// The highest readiness: a larger fill or more room is no better.
-const MAX_READINESS: f64 = 0.5;
 
 /// The least readiness of a neighbour to which a worker moves while another node is readier.
 const SLIVER: f64 = 0.125;
@@ -85,9 +83,6 @@ const LOW_FILL: f64 = 0.375;
 
 /// Capacity in items up to which a channel is short.
 const SHORT_CAPACITY: usize = 32;
-
-/// Nodes compared with each other.
-const WINDOW: usize = 64;
 
 /// Maximum number of decisions in a row to wait for the turn of a worker's own items. The host yields the core between two,
 /// so this is a fraction of a millisecond where each thread has a core, longer than a batch needs in most stages. With 64,
@@ -119,14 +114,12 @@ pub struct DataFlow {
     carries: bool,
     /// Waits for nodes that must take items of this worker next.
     patience: Patience,
-    /// By node: its position in the data-flow order, sources low.
-    depth: Vec<u32>,
+    /// The order of nodes that are equally ready.
+    ranks: Ranks,
     /// Decisions until the next round-robin one.
     until_fair: u32,
     /// The index at which the next round-robin decision begins its search.
     cursor: usize,
-    /// By node: whether the plan gives it to this worker. Empty if it gives none to any worker.
-    planned: Vec<bool>,
 }
 
 /// The policy of graphs that contain processes.
@@ -190,18 +183,17 @@ impl DataFlow {
         let nodes = host.graph().nodes().len();
         let workers = host.plan().workers(host.graph());
         let is_mine = |node: NodeId| workers.of(node) == Some(worker);
+        let planned = match workers.is_empty() {
+            true => Vec::new(),
+            false => host.graph().node_ids().map(is_mine).collect(),
+        };
         DataFlow {
             worker,
             carries: host.carries(),
             patience: Patience::default(),
-            depth: depths(host.graph()),
+            ranks: Ranks::new(host.graph(), planned),
             until_fair: FAIR_EVERY,
             cursor: worker * nodes / host.workers().max(1),
-            planned: if workers.is_empty() {
-                Vec::new()
-            } else {
-                host.graph().node_ids().map(is_mine).collect()
-            },
         }
     }
 
@@ -210,7 +202,7 @@ impl DataFlow {
             return self.carry(last, host);
         }
         let pick = self.round_robin(host).or_else(|| follow(last, host));
-        pick.or_else(|| self.readiest(Sources::Rated, host)).map_or(Decision::Idle, Decision::Activate)
+        pick.or_else(|| self.ranks.readiest(Sources::Rated, host)).map_or(Decision::Idle, Decision::Activate)
     }
 
     /// The decision of a worker that carries its items on: see the module.
@@ -232,7 +224,7 @@ impl DataFlow {
             Some(_) => Sources::Last,
             None => Sources::First,
         };
-        own.or_else(|| self.readiest(sources, host)).map_or(Decision::Idle, Decision::Activate)
+        own.or_else(|| self.ranks.readiest(sources, host)).map_or(Decision::Idle, Decision::Activate)
     }
 
     /// The node at which the worker goes on with items of its own: the consumer of what `node` has pushed, else `node`
@@ -256,7 +248,7 @@ impl DataFlow {
     /// The claimable node farthest downstream whose next items are this worker's own.
     fn any_own<H: Host>(&self, host: &H) -> Option<NodeId> {
         let is_own = |node: &NodeId| origin(*node, host) == Some(self.worker) && host.claimable(*node);
-        host.graph().node_ids().filter(is_own).max_by_key(|node| self.depth[node.index()])
+        host.graph().node_ids().filter(is_own).max_by_key(|node| self.ranks.depth(*node))
     }
 }
 
@@ -320,17 +312,6 @@ fn refill<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
     Some(producer(graph, channel))
 }
 
-fn fullest_output<H: Host>(node: NodeId, host: &H) -> Option<(ChannelId, f64)> {
-    let fills = outputs(host.graph(), node).map(|channel| (channel, host.occupancy(channel).fill()));
-    fills.max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-/// How much a node could do now: the smaller of its input fill and output room, at most [`MAX_READINESS`].
-fn readiness<H: Host>(node: NodeId, host: &H) -> f64 {
-    let room = 1.0 - fullest_output(node, host).map_or(0.0, |(_, fill)| fill);
-    input_fill(node, host).min(room).min(MAX_READINESS)
-}
-
 /// The maximum number of firings in a batch that is carried on: as many as each parallel consumer of the node takes items of
 /// in one claim, at least 1. `claim` is the number of firings in a claim of a parallel node, if it is known. A dynamic rate
 /// counts as one item.
@@ -349,39 +330,6 @@ pub fn batch_limit(graph: &GraphData, node: NodeId, claim: impl Fn(NodeId) -> Op
     outputs(graph, node).filter_map(limit).min().unwrap_or(u64::MAX)
 }
 
-/// The rank of sources among the nodes from which a worker chooses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sources {
-    /// As their readiness says.
-    Rated,
-    /// Before all other nodes.
-    First,
-    /// After all other nodes.
-    Last,
-}
-
-impl Sources {
-    fn rate<H: Host>(self, node: NodeId, host: &H) -> f64 {
-        match self {
-            // Of several, the one with the most room.
-            Sources::First if host.graph().node(node).is_source() => 1.0 + readiness(node, host),
-            Sources::Last if host.graph().node(node).is_source() => -1.0,
-            _ => readiness(node, host),
-        }
-    }
-}
-
-/// The fill of the emptiest input of static rate. An input of dynamic rate may stay empty while the others flow, so
-/// dynamic inputs count, by the fullest, only where all are dynamic. 1 without inputs.
-fn input_fill<H: Host>(node: NodeId, host: &H) -> f64 {
-    let graph = host.graph();
-    let fill = |channel: ChannelId| host.occupancy(channel).fill();
-    let ports = graph.node(node).inputs().iter().filter(|port| port.pop() != Rate::Dynamic);
-    let fixed = ports.filter_map(|port| port.channel()).map(fill).min_by(f64::total_cmp);
-    let any = || inputs(graph, node).map(fill).max_by(f64::total_cmp);
-    fixed.or_else(any).unwrap_or(1.0)
-}
-
 impl DataFlow {
     /// Once in [`FAIR_EVERY`] calls: the next claimable node in round-robin order, of at most a window.
     fn round_robin<H: Host>(&mut self, host: &H) -> Option<NodeId> {
@@ -390,27 +338,11 @@ impl DataFlow {
             return None;
         }
         self.until_fair = FAIR_EVERY;
-        let nodes = self.depth.len();
+        let nodes = self.ranks.nodes();
         let window = (0..nodes.min(WINDOW)).map(|i| (self.cursor + i) % nodes);
         let found = window.map(|i| NodeId(i as u32)).find(|&n| host.claimable(n));
         self.cursor = found.map_or(self.cursor + WINDOW, |n| n.index() + 1) % nodes;
         found
-    }
-
-    /// The readiest claimable node of the first window, from a random one on, that contains a claimable node.
-    fn readiest<H: Host>(&self, sources: Sources, host: &mut H) -> Option<NodeId> {
-        let nodes = self.depth.len();
-        let windows = nodes.div_ceil(WINDOW);
-        let first = if windows > 1 { below(host, windows) } else { 0 };
-        (0..windows).find_map(|i| self.readiest_of((first + i) % windows * WINDOW, sources, host))
-    }
-
-    fn readiest_of<H: Host>(&self, start: usize, sources: Sources, host: &H) -> Option<NodeId> {
-        let end = (start + WINDOW).min(self.depth.len());
-        let claimable = (start..end).map(|i| NodeId(i as u32)).filter(|&n| host.claimable(n));
-        let is_mine = |n: NodeId| self.planned.get(n.index()).copied().unwrap_or(false);
-        let rated = claimable.map(|n| (sources.rate(n, host), (is_mine(n), self.depth[n.index()]), n));
-        rated.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, _, n)| n)
     }
 }
 
@@ -419,6 +351,7 @@ mod tests {
     use super::*;
     use crate::graphs;
     use crate::mock::Mock;
+    use thalweg_graph::Rate;
 
     /// The decision of `auto` on a chain of five with these fills after `event` at node 2.
     fn after(event: Event, fills: [usize; 4], claimable: &[u32]) -> Decision {
@@ -609,17 +542,6 @@ mod tests {
     fn a_claimable_node_without_input_is_found() {
         // Its input may have ended, so that an activation would end it.
         assert_eq!(after(Event::Done, [0, 0, 0, 0], &[4]), go(4));
-    }
-
-    #[test]
-    fn inputs_of_dynamic_rate_do_not_hold_back_the_others() {
-        let mut graph = graphs::graph("sss", &[(0, 2), (1, 2)]);
-        let join = NodeId(2);
-        *graph.node_mut(join).inputs_mut()[1].pop_mut() = Rate::Dynamic;
-        let mut host = Mock::new(graph);
-        host.items = vec![40, 0];
-        assert_eq!(input_fill(join, &host), 0.4);
-        assert_eq!(input_fill(NodeId(0), &host), 1.0);
     }
 
     #[test]

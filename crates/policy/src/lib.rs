@@ -65,7 +65,7 @@
 //! | [`work_stealing`] | Nornir's WS-CUR and WS-LAST: notified of ready nodes, steals the oldest | yes |
 //! | [`partition`] | Nornir's graph partitioning: affinity by load and traffic, no stealing | yes |
 //! | [`pools`] | a pool of workers for each node, and no stealing: the stages of queueing models | yes |
-//! | [`static_plan`] | the segments that a mapper has given each worker, and no stealing (sections 3.2 and 4.2.3 of the thesis that it cites) | yes |
+//! | [`static_plan`] | the segments that a mapper has given each worker, with or without help for others (sections 3.2 and 4.2.3 of the thesis that it cites) | yes |
 //! | [`auto`] | ours: data-flow order with hysteresis; the default | yes |
 //!
 //! A policy is *fair* if it activates a node that stays claimable within a number of decisions that is bounded by the
@@ -91,6 +91,7 @@ mod patience;
 mod pick;
 mod policy;
 pub mod random;
+mod readiness;
 pub mod record;
 pub mod registry;
 pub mod tasks;

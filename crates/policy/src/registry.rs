@@ -150,7 +150,8 @@ policies! {
         "each worker serves one node and no other; a parallel node has several";
     #[cfg(feature = "papers")]
     "static" => papers::static_execution, true,
-        "each worker runs the segments that the plan gives it and no others; the one farthest downstream with half its input first";
+        "each worker runs the segments that the plan gives it, the one farthest downstream with half its input first, and no \
+         others; spare=help, by default sleep: a worker with none that is ready helps others";
     "auto" => auto, true,
         "data-flow order with hysteresis for kernels; work stealing that keeps communicating processes together";
 }
@@ -197,6 +198,7 @@ pub(crate) fn each(settings: &str) -> impl Iterator<Item = &str> {
 #[cfg(all(test, feature = "papers"))]
 mod tests {
     use super::*;
+    use crate::papers::static_plan::Spare;
     use crate::papers::{Partition, Pools, Prs, Pss, Qes, RandomStealing, Static};
     use crate::work_stealing::{Place, WorkStealing};
 
@@ -204,6 +206,7 @@ mod tests {
     fn a_policy_prints_as_a_name_that_dispatches() {
         assert_eq!(Prs::new(7).to_string(), "prs:C=7");
         assert_eq!(Partition::new(0.25).with_min_interval(10_000).to_string(), "partition:tau=0.25,apart=10");
+        assert_eq!(Static::new(Spare::Help).to_string(), "static:spare=help");
         let all: [&dyn fmt::Display; 10] = [
             &RandomStealing,
             &Qes,
@@ -213,7 +216,7 @@ mod tests {
             &WorkStealing::new(Place::Last),
             &Partition::default(),
             &Pools,
-            &Static,
+            &Static::default(),
             &Auto,
         ];
         for (policy, name) in all.iter().zip(names()) {
@@ -248,6 +251,7 @@ mod tests {
         assert_eq!(dispatch("qes:", Exists), Ok(()));
         assert_eq!(dispatch("partition:tau=0", Exists), Ok(()));
         assert_eq!(dispatch("partition:apart=10,tau=0.25", Exists), Ok(()));
+        assert_eq!(dispatch("static:spare=sleep,spare=help", Exists), Ok(()));
         assert_eq!(describe("prs:C=7"), describe("prs"));
         assert_eq!(is_fair("prs:C=7"), Some(false));
     }
@@ -264,6 +268,11 @@ mod tests {
         for bad in ["C=0", "C=-1", "C=", "C=1e4"] {
             assert_eq!(error(&format!("prs:{bad}")), format!("setting `{bad}` of policy `prs`: {value}"));
         }
+        assert_eq!(error("static:C"), "policy `static` has no setting `C`\nhelp: known settings are spare");
+        assert_eq!(
+            error("static:spare=steal"),
+            "setting `spare=steal` of policy `static`: expected `sleep` or `help`, as in `static:spare=help`"
+        );
         let value = "expected a share from 0 to 1, as in `partition:tau=0.1`";
         for bad in ["tau=-0.1", "tau=1.5", "tau=NaN", "tau="] {
             let message = format!("setting `{bad}` of policy `partition`: {value}");

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use support::FREE;
 use thalweg_graph::{GraphData, Kind, Link, NodeId};
 use thalweg_plan::{Plan, Wishes};
+use thalweg_policy::static_plan::Spare;
 use thalweg_policy::{Auto, Decision, Static};
 use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, run_planned, shapes};
 
@@ -116,23 +117,29 @@ fn in_order(graph: &GraphData) -> Vec<NodeId> {
 }
 
 fn try_play(model: &Model, plan: &Plan, settings: &Settings) -> Result<Report, Failure> {
+    try_play_with(Spare::Sleep, model, plan, settings)
+}
+
+fn try_play_with(spare: Spare, model: &Model, plan: &Plan, settings: &Settings) -> Result<Report, Failure> {
     let settings = Settings { workers: plan.threads(), ..*settings };
-    run_planned(&Static, model, &settings, plan.clone())
+    run_planned(&Static::new(spare), model, &settings, plan.clone())
 }
 
 fn play(model: &Model, plan: &Plan, settings: &Settings) -> Report {
     try_play(model, plan, settings).unwrap_or_else(|failure| panic!("{failure}\n{:?}\n{plan:?}", model.graph))
 }
 
-/// Fails if a worker has activated a node that the plan gives to others.
-fn assert_own(model: &Model, plan: &Plan, report: &Report) {
+/// Whether no worker has activated a node that the plan gives to others.
+fn runs_own_only(model: &Model, plan: &Plan, report: &Report) -> bool {
     let assignment = plan.assignment(&model.graph);
-    for entry in &report.decisions {
-        if let Decision::Activate(node) = entry.decision {
-            let workers = assignment.workers_of(node);
-            assert!(workers.contains(&(entry.worker as u32)), "{entry:?}\n{plan:?}");
-        }
-    }
+    report.decisions.iter().all(|entry| match entry.decision {
+        Decision::Activate(node) => assignment.workers_of(node).contains(&(entry.worker as u32)),
+        Decision::Idle => true,
+    })
+}
+
+fn assert_own(model: &Model, plan: &Plan, report: &Report) {
+    assert!(runs_own_only(model, plan, report), "{:?}\n{plan:?}", report.decisions);
 }
 
 /// Channels do not grow in virtual time, so some of the plans have too little room for their graph, whatever the policy.
@@ -157,6 +164,48 @@ fn random_plans_give_the_firings_of_auto() {
         }
     }
     assert!(ended > 125, "{ended} of 250 ended");
+}
+
+/// Help changes where nodes run, and neither how often nor whether the run ends.
+#[test]
+fn help_gives_the_firings_of_auto() {
+    let mut random = Random(3);
+    let mut helped = 0;
+    for case in 0..150 {
+        let model = random_model(&mut random);
+        let plan = random_plan(&model, &mut random);
+        let settings = Settings { workers: 3, foresight: random.below(2) == 0, ..Settings::default() };
+        let by_auto = run_planned(&Auto, &model, &settings, plan.clone());
+        match (by_auto, try_play_with(Spare::Help, &model, &plan, &settings)) {
+            (Ok(expected), Ok(report)) => {
+                assert_eq!(report.firings, expected.firings, "case {case}\n{plan:?}");
+                helped += usize::from(!runs_own_only(&model, &plan, &report));
+            }
+            (Err(Failure::Deadlock { .. }), Err(Failure::Deadlock { .. })) => {}
+            (expected, got) => panic!("case {case}: {expected:?}, {got:?}\n{:?}\n{plan:?}", model.graph),
+        }
+    }
+    assert!(helped > 50, "workers helped in {helped} of 150 runs");
+}
+
+/// Two segments, the second with nine times the work of the first: alone, the first worker sleeps most of the time.
+#[test]
+fn a_worker_that_helps_shares_work_that_the_plan_has_misjudged() {
+    let mut model = Model::new();
+    let source = model.source("source", 10_000, Cost::Fixed(10));
+    let costs = [10, 60, 60, 60];
+    let stages = costs.map(|cost| model.sequential("stage", Cost::Fixed(cost)));
+    let ends = [source].into_iter().chain(stages);
+    for (from, to) in ends.zip(stages) {
+        model.join(from, to);
+    }
+    let wishes = Wishes::default().threads(2).policy("static").capacity(64).claim_length(8);
+    let mut plan = Plan::new(&model.graph, &wishes);
+    *plan.segments_mut() = vec![vec![source, stages[0]], stages[1..].to_vec()];
+    plan.affinity_mut().extend([(source, 0), (stages[1], 1)]);
+    let spares = [Spare::Sleep, Spare::Help];
+    let makespans = spares.map(|spare| try_play_with(spare, &model, &plan, &FREE).unwrap().makespan);
+    assert!(makespans[0] >= 10_000 * 180 && makespans[1] < 10_000 * 110, "{makespans:?}");
 }
 
 #[test]
@@ -225,7 +274,7 @@ fn workers_that_the_settings_lack_are_left_out_of_lists() {
     plan.shares_mut().insert(NodeId(1), vec![1, 2, 3]);
     for workers in 1..=8 {
         let settings = Settings { workers, ..Settings::default() };
-        let report = run_planned(&Static, &model, &settings, plan.clone()).unwrap();
+        let report = run_planned(&Static::default(), &model, &settings, plan.clone()).unwrap();
         assert_eq!(report.firings, [300, 300, 300], "{workers} workers");
     }
 }

@@ -15,7 +15,7 @@ use thalweg_sim::{Model, Settings, shapes};
 
 /// Every registered policy, and some with settings that change their decisions.
 fn policies() -> impl Iterator<Item = &'static str> {
-    registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
+    registry::names().chain(["prs:C=1", "partition:tau=0,apart=1", "static:spare=help"])
 }
 
 /// The policies that run on one worker: all but `pools`, which has one for each node.

@@ -138,13 +138,38 @@ fn a_list_that_does_not_fit_is_refused() {
     assert!(error.contains("node `square` has 1 shares in the plan and 0 workers"), "{error}");
 }
 
+/// The source and the sink belong to worker 0, which has nothing to do while worker 1 computes.
+#[test]
+fn a_worker_that_helps_fires_nodes_of_others() {
+    let options = |policy: &str| {
+        with(2, |plan| {
+            plan.affinity_mut().extend([(NodeId(0), 0), (NodeId(3), 1), (NodeId(4), 0)]);
+            plan.pools_mut().extend([(NodeId(1), vec![1]), (NodeId(2), vec![1])]);
+        })
+        .policy(policy)
+        .capacity(16)
+        .timeline(1 << 16)
+    };
+    let slow = |n: u64| (0..2000).fold(n, |n, _| std::hint::black_box(n));
+    let fired = |policy: &str| {
+        let options = options(policy);
+        let source = thalweg::from_iter(0..3000u64).par_map(slow).par_map(slow);
+        let output = source.map(|n| n * 3).collect();
+        let (items, report) = watch("help", || output.run_with(&options)).unwrap().into_parts();
+        assert!(items.into_iter().eq((0..3000).map(|n: u64| n * 3)), "{policy}");
+        activated_by(&report)
+    };
+    assert_eq!(fired("static")[1], BTreeSet::from([1]));
+    assert_eq!(fired("static:spare=help")[1], BTreeSet::from([0, 1]));
+}
+
 /// A policy that the caller names runs by any plan.
 #[test]
 fn it_runs_under_a_plan_of_another_policy() {
     let options = Options::new().threads(3);
     let (items, report) = watch("under", || {
         let output = squares(500);
-        output.graph().run_under(&thalweg::embed::policy::Static, &options).map(|run| {
+        output.graph().run_under(&thalweg::embed::policy::Static::default(), &options).map(|run| {
             let report = run.report().clone();
             (run.take(output).unwrap(), report)
         })
@@ -186,9 +211,10 @@ fn cancel_failure_and_early_ends_reach_sleeping_workers() {
     assert!(matches!(error, Error::Panic { .. }), "{error:?}");
 }
 
-/// Random plans for one to eight workers: those of [`legal_on`], in which all nodes have workers.
+/// Random plans for one to eight workers: those of [`legal_on`], in which all nodes have workers. In half of them workers help.
 fn planned(options: Options, threads: usize, seed: u64) -> Options {
-    options.threads(threads).policy("static").plan_with(move |graph, made| {
+    let policy = if seed.is_multiple_of(2) { "static" } else { "static:spare=help" };
+    options.threads(threads).policy(policy).plan_with(move |graph, made| {
         let plan = legal_on(made.threads(), graph, &made, seed);
         plan.check(graph).map_err(|error| error.to_string())?;
         let assignment: Assignment = plan.assignment(graph);

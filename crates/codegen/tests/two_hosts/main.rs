@@ -226,7 +226,7 @@ impl registry::Visit for Compare<'_> {
 
 /// Every policy and several sizes: claims that divide the channels' capacities and claims that do not.
 fn compare(model: &Model) {
-    for name in policies().chain(["prs:C=3"]) {
+    for name in policies().chain(["prs:C=3", "static:spare=help"]) {
         for (run, capacity) in [(1, 2), (4, 16), (16, 40), (7, 9), (64, 256)] {
             for seed in 1..4 {
                 let sizes = Sizes { run, seed };

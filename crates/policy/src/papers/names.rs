@@ -1,5 +1,6 @@
 //! Names and settings of these policies, for the [registry](crate::registry).
 
+use super::static_plan::Spare;
 use super::{Partition, Pools, Prs, Pss, Qes, RandomStealing, Static};
 use crate::registry::{Unknown, each, no_settings};
 use crate::work_stealing::{Place, WorkStealing};
@@ -22,13 +23,21 @@ named!(Qes as _policy => "qes");
 named!(Pss as _policy => "pss");
 named!(Prs as policy => "prs:C={}", policy.c());
 named!(Pools as _policy => "pools");
-named!(Static as _policy => "static");
 named!(WorkStealing as policy => "{}", policy.name());
 
 impl fmt::Display for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "partition:tau={}", self.tau())?;
         self.min_interval().map_or(Ok(()), |ns| write!(f, ",apart={}", ns.div_ceil(1000)))
+    }
+}
+
+impl fmt::Display for Static {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.spare() {
+            Spare::Sleep => "static",
+            Spare::Help => "static:spare=help",
+        })
     }
 }
 
@@ -49,7 +58,20 @@ pub(crate) fn pools(settings: &str) -> Result<Pools, Unknown> {
 }
 
 pub(crate) fn static_execution(settings: &str) -> Result<Static, Unknown> {
-    no_settings("static", settings).map(|()| Static)
+    let mut spare = Spare::default();
+    for setting in each(settings) {
+        let unknown =
+            || Unknown::Setting { policy: "static", setting: setting.to_owned(), known: &["spare"] };
+        spare = match setting.strip_prefix("spare=").ok_or_else(unknown)? {
+            "sleep" => Spare::Sleep,
+            "help" => Spare::Help,
+            _ => {
+                let expected = "`sleep` or `help`, as in `static:spare=help`";
+                return Err(Unknown::Value { policy: "static", setting: setting.to_owned(), expected });
+            }
+        };
+    }
+    Ok(Static::new(spare))
 }
 
 pub(crate) fn ws_cur(settings: &str) -> Result<WorkStealing, Unknown> {

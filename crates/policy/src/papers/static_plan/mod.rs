@@ -1,4 +1,4 @@
-//! Static execution: each worker runs the segments of the plan that belong to it, and nothing else.
+//! Static execution: each worker runs the segments of the plan that belong to it, and nothing else unless it may help.
 //!
 //! This is the execution of a pipeline that a mapper has divided among caches and workers (J. Maglalang, *Locality-Aware Concurrency
 //! Platforms*, 2017, sections 3.2 and 4.2.3). [`Plan::assignment`](thalweg_plan::Plan::assignment) says which segments a worker has. A
@@ -22,6 +22,13 @@
 //! whose initial items may never fill half. It also serves a worker that is faster than the others: its segments run before they are
 //! half ready, which takes time that the worker would spend asleep. Its switches between segments become fewer as its channels fill.
 //!
+//! # Help
+//!
+//! A plan is balanced by what its mapper has predicted. Under `static:spare=help` ([`Spare::Help`]) a worker none of whose nodes can
+//! fire by rules 1 to 3 does not sleep: it activates the readiest node of the graph once ([`auto`](crate::auto) says which one that is),
+//! and then decides anew, its own segments first. So the plan decides where data stays while the load is as predicted, and what is
+//! mispredicted moves. There the plan's shares have no effect: help divides the items of replicas by itself.
+//!
 //! # Where we differ from the paper
 //!
 //! - There a worker without a ready segment waits. Here rule 3 lets it go on, since a wait may be for ever.
@@ -41,12 +48,14 @@
 //! examined each of the worker's nodes and found none that can fire, so a call of any of these workers while the node is claimable
 //! returns `Activate` of a claimable node. The worker may therefore park, and the host wakes one of the node's workers after a
 //! change ([`Needs::Assigned`]). Each node without a thread of its own has a worker, so the run as a whole does not stop while a node
-//! is claimable.
+//! is claimable. With help the law binds every worker ([`Needs::Scans`]), and `Idle` is returned only after all nodes of the graph have
+//! been examined.
 //!
 //! Fair: by the round-robin, a node that stays claimable is activated within [`FAIR_EVERY`] decisions of its worker for each of that
 //! worker's nodes.
 //!
-//! A decision takes time in proportion to the worker's nodes, and while the worker stays to those of its segment.
+//! A decision takes time in proportion to the worker's nodes, and while the worker stays to those of its segment. One that helps takes
+//! time in proportion to the graph.
 
 mod layout;
 
@@ -55,6 +64,7 @@ mod tests;
 
 pub use layout::Layout;
 
+use crate::readiness::{Ranks, Sources};
 use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use layout::Segment;
 use std::sync::Arc;
@@ -65,8 +75,32 @@ use thalweg_graph::{GraphData, NodeId};
 pub const FAIR_EVERY: u32 = 251;
 
 /// The policy `static`.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Static;
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Static {
+    spare: Spare,
+}
+
+/// What a worker does while none of its nodes can fire.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Spare {
+    /// It sleeps.
+    #[default]
+    Sleep,
+    /// It runs nodes of other workers.
+    Help,
+}
+
+impl Static {
+    /// The policy whose workers spend spare time like this.
+    pub fn new(spare: Spare) -> Static {
+        Static { spare }
+    }
+
+    /// What a worker does while none of its nodes can fire.
+    pub fn spare(&self) -> Spare {
+        self.spare
+    }
+}
 
 /// When a worker leaves its segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +126,8 @@ pub struct Local {
     until_fair: u32,
     /// The index in `nodes` at which the next round-robin decision begins its search.
     cursor: usize,
+    /// The order of nodes for a worker that may help.
+    help: Option<Ranks>,
 }
 
 impl Policy for Static {
@@ -99,7 +135,10 @@ impl Policy for Static {
     type Shared = Layout;
 
     fn needs(&self, _graph: &GraphData) -> Needs {
-        Needs::Assigned
+        match self.spare {
+            Spare::Sleep => Needs::Assigned,
+            Spare::Help => Needs::Scans,
+        }
     }
 
     fn start<H: Host<Layout>>(&self, worker: WorkerId, host: &mut H) -> Local {
@@ -109,7 +148,8 @@ impl Policy for Static {
         let own = (0..segments.len()).filter(|at| segments[*at].has_worker(worker));
         let own: Vec<usize> = own.collect();
         let nodes = own.iter().flat_map(|at| segments[*at].nodes()).collect();
-        Local { own, nodes, segments, stays: None, until_fair: FAIR_EVERY, cursor: 0 }
+        let help = (self.spare == Spare::Help).then(|| Ranks::new(host.graph(), Vec::new()));
+        Local { own, nodes, segments, stays: None, until_fair: FAIR_EVERY, cursor: 0, help }
     }
 
     fn next<H: Host<Layout>>(
@@ -120,6 +160,7 @@ impl Policy for Static {
     ) -> Decision {
         let chosen = me.round_robin(host).or_else(|| me.stay(host));
         let chosen = chosen.or_else(|| me.enter(host)).or_else(|| me.fall_back(host));
+        let chosen = chosen.or_else(|| me.help.as_ref()?.readiest(Sources::Rated, host));
         chosen.map_or(Decision::Idle, Decision::Activate)
     }
 }

@@ -9,6 +9,16 @@ const HALF: usize = CAPACITY / 2;
 
 /// A run of the graph, and its workers, under a plan of these segments, each with a worker.
 fn started(graph: GraphData, workers: usize, segments: &[(&[u32], u32)]) -> (Mock<Layout>, Vec<Local>) {
+    started_with(Spare::Sleep, graph, workers, segments)
+}
+
+/// The same, for workers that spend spare time like this.
+fn started_with(
+    spare: Spare,
+    graph: GraphData,
+    workers: usize,
+    segments: &[(&[u32], u32)],
+) -> (Mock<Layout>, Vec<Local>) {
     let mut host = Mock::sharing(graph, workers);
     for (nodes, worker) in segments {
         let nodes: Vec<NodeId> = nodes.iter().map(|node| NodeId(*node)).collect();
@@ -16,7 +26,7 @@ fn started(graph: GraphData, workers: usize, segments: &[(&[u32], u32)]) -> (Moc
         host.plan.segments_mut().push(nodes);
     }
     host.plan.check(&host.graph).unwrap();
-    let locals = (0..workers).map(|worker| Static.start(worker, &mut host)).collect();
+    let locals = (0..workers).map(|worker| Static::new(spare).start(worker, &mut host)).collect();
     (host, locals)
 }
 
@@ -28,7 +38,7 @@ fn chain() -> (Mock<Layout>, Local) {
 }
 
 fn next(me: &mut Local, host: &mut Mock<Layout>) -> Option<u32> {
-    match Static.next(me, None, host) {
+    match Static::default().next(me, None, host) {
         Decision::Activate(node) => Some(node.0),
         Decision::Idle => None,
     }
@@ -166,12 +176,31 @@ fn a_worker_runs_its_own_segments_and_nothing_else() {
 }
 
 #[test]
+fn a_worker_that_helps_runs_its_own_segments_first() {
+    let segments: [(&[u32], u32); 3] = [(&[0, 1], 2), (&[2, 3], 0), (&[4, 5], 0)];
+    let (mut host, mut locals) = started_with(Spare::Help, graphs::chain(6), 3, &segments);
+    host.items.fill(HALF);
+    host.only(&[0, 1, 3]);
+    assert_eq!([0, 1, 2].map(|worker| next(&mut locals[worker], &mut host)), [Some(3), Some(3), Some(1)]);
+    host.only(&[0, 4]);
+    host.items[4] = CAPACITY;
+    assert_eq!(next(&mut locals[2], &mut host), Some(0));
+    assert_eq!(next(&mut locals[1], &mut host), Some(0), "the readiest");
+    assert_eq!(next(&mut locals[0], &mut host), Some(4), "its own, though it has no room");
+    host.only(&[0]);
+    assert_eq!(next(&mut locals[0], &mut host), Some(0));
+    assert_eq!(locals[0].stays, None);
+    host.only(&[]);
+    assert_eq!([0, 1, 2].map(|worker| next(&mut locals[worker], &mut host)), [None; 3]);
+}
+
+#[test]
 fn a_replica_is_a_segment_of_each_of_its_workers() {
     let mut host = Mock::<Layout>::sharing(graphs::farm(), 3);
     *host.plan.segments_mut() = vec![vec![NodeId(0), NodeId(1), NodeId(2)]];
     host.plan.pools_mut().insert(NodeId(1), vec![1, 2]);
     host.plan.check(&host.graph).unwrap();
-    let mut locals: Vec<Local> = (0..3).map(|worker| Static.start(worker, &mut host)).collect();
+    let mut locals: Vec<Local> = (0..3).map(|worker| Static::default().start(worker, &mut host)).collect();
     host.only(&[1]);
     assert_eq!([0, 1, 2].map(|worker| next(&mut locals[worker], &mut host)), [None, Some(1), Some(1)]);
     // The channels before and after the replica are at the border of the others' segment.
@@ -184,7 +213,7 @@ fn a_replica_is_a_segment_of_each_of_its_workers() {
 #[test]
 fn a_plan_without_segments_has_a_segment_for_each_node() {
     let mut host = Mock::<Layout>::sharing(graphs::two_sources(), 4);
-    let locals: Vec<Local> = (0..4).map(|worker| Static.start(worker, &mut host)).collect();
+    let locals: Vec<Local> = (0..4).map(|worker| Static::default().start(worker, &mut host)).collect();
     let mut nodes: Vec<NodeId> = locals.iter().flat_map(|me| me.nodes.clone()).collect();
     nodes.sort();
     assert!(nodes.into_iter().eq(host.graph.node_ids()));
