@@ -8,6 +8,7 @@ mod cluster;
 mod corpus;
 mod fastq;
 mod figures;
+mod heap;
 mod jobs;
 mod line;
 mod machine;
@@ -194,7 +195,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         None => measure(arguments.measure.options(5), arguments.measure.path(""), figures::all),
-        Some(Other::Sweep(sweep)) => measure(sweep.options(3), sweep.path("-sweep"), figures::sweep),
+        Some(Other::Sweep(measured)) => sweep(measured),
         Some(Other::Pages(pages)) => match pages::write(&pages.results, pages.to.as_deref()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -203,6 +204,17 @@ fn main() -> ExitCode {
             }
         },
     }
+}
+
+/// Measures the papers' sweeps. Figures in dilated time have a heap that keeps its memory, if the session has no others.
+fn sweep(measured: &Measure) -> ExitCode {
+    if figures::are_dilated(&measured.filter)
+        && let Err(error) = heap::restart()
+    {
+        eprintln!("error: cannot restart with other settings of the heap: {error}");
+        return ExitCode::FAILURE;
+    }
+    measure(measured.options(3), measured.path("-sweep"), figures::sweep)
 }
 
 fn measure(options: Options, path: Option<PathBuf>, figures: impl FnOnce(&mut Session)) -> ExitCode {

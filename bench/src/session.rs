@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+use crate::heap;
 use crate::line::{Entry, Line, Measure};
 use crate::peers::external::{self, Program};
 use crate::race::{Contestant, Record, Role, Rules, race};
@@ -60,7 +61,8 @@ impl Session {
     /// Calibrates the work, also that of the peers' programs. The results go to `path`.
     pub fn start(options: Options, path: Option<PathBuf>) -> Self {
         let calibration = Calibration::measure();
-        let mut notes = vec![("step", format!("{:.4} ns", calibration.ns_per_step))];
+        let mut notes =
+            vec![("step", format!("{:.4} ns", calibration.ns_per_step)), ("heap", heap::describe())];
         notes.extend(external::PROGRAMS.map(|(name, hint)| (name_of_step(name), peer_speed(name, hint))));
         notes.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
         let results = Results::new(path, &notes);

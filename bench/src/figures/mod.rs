@@ -34,7 +34,7 @@ mod sweep;
 mod variants;
 mod wordcount;
 
-pub use danbi::PARTS as DANBI_PARTS;
+pub use danbi::{PARTS as DANBI_PARTS, are_dilated};
 pub use fastq::child as fastq;
 pub use ferret::FERRET;
 pub use kpn_memory::child as resident;

@@ -18,6 +18,8 @@
 //! scheduler cost next to nothing: the sum of the times of all claims, which one worker would need, over the time of the run. Of workers
 //! that compute it is the time in the kernels of one worker under `auto` in the same round, over the time of the run.
 //!
+//! Sessions of dilated figures alone ([`are_dilated`]) have a heap that keeps its memory ([`crate::heap`]).
+//!
 //! [`size`] determines the inputs, [`rounds`] runs them, [`speed_ups`] and [`queues`] make the figures of the runs.
 
 mod barrier;
@@ -67,11 +69,23 @@ const DILATED: [usize; 9] = [1, 2, 5, 8, 10, 20, 25, 30, MAX_WORKERS];
 /// The workers for which `auto` has targets, and those of a quick look: their runs are the longest ones.
 const JUDGED: [usize; 4] = [1, 2, 8, MAX_WORKERS];
 
+/// The families of figures in dilated time.
+const DILATED_FAMILIES: [&str; 7] = ["speedup", "parts", "threads", "size", "queues", "timeline", "dilation"];
+
 /// The workers with which the paper has a maximum of MergeSort, and of no other program.
 const PEAK: usize = 25;
 
 /// The paper's policies.
 const POLICIES: [&str; 4] = ["random", "qes", "pss", "prs"];
+
+/// Whether these filters select figures in dilated time and no others.
+pub fn are_dilated(filters: &[String]) -> bool {
+    let is_dilated = |filter: &String| {
+        let family = filter.strip_prefix("danbi.").and_then(|rest| rest.split('.').next());
+        family.is_some_and(|family| DILATED_FAMILIES.contains(&family))
+    };
+    !filters.is_empty() && filters.iter().all(is_dilated)
+}
 
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
@@ -140,4 +154,22 @@ impl Measured {
 fn options(policy: &str, workers: usize) -> Options {
     let options = Options::new().threads(workers).policy(policy);
     if policy == "auto" { options } else { options.wait_for_tickets().firings_per_thread(1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_dilated;
+
+    #[test]
+    fn sessions_of_dilated_figures_have_no_others() {
+        let are = |filters: &[&str]| {
+            are_dilated(&filters.iter().map(|filter| (*filter).into()).collect::<Vec<_>>())
+        };
+        assert!(
+            are(&["danbi.speedup"]) && are(&["danbi.speedup.rg.n40", "danbi.parts.rg", "danbi.dilation"])
+        );
+        assert!(
+            !are(&[]) && !are(&["danbi."]) && !are(&["danbi.speedup", "danbi.computing"]) && !are(&["n40"])
+        );
+    }
 }

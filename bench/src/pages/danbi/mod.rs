@@ -17,6 +17,9 @@ its processor time, for the rest of which its thread sleeps. So the schedule, th
 real, and the cost of queues, scheduler and contention is not shown: it is not dilated. The paper's policies run in the paper's mode
 (`wait_for_tickets`, and queues of max(P, C) T items by `firings_per_thread(1)`), `auto` as a user has it. All policies run in turn on
 the same input, round by round.
+Page faults count as processor time of their firings, so they are dilated too. Sessions of dilated figures alone therefore have a heap
+that keeps its memory: the bench restarts itself with settings for glibc, which the line `heap` of a file of results names
+([bench/README.md](../../bench/README.md)). Files without that line, of 2026-11-28, have glibc's defaults.
 ";
 
 /// The programs, by the words of their figures' names and by the paper's name, with the file of their plot and what it shows.
