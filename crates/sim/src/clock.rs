@@ -1,8 +1,10 @@
 //! The event heap, and the run of a model.
 
+use crate::caches::Played;
 use crate::sizes::{Claims, Sizes};
 use crate::turns::Firing;
 use crate::view::{Common, View, Worker};
+use crate::waits::Waits;
 use crate::world::{Answer, Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
@@ -142,6 +144,8 @@ struct Clock<'m, S> {
     shares: bool,
     /// Workers carry their items on: activations end where the items of another worker begin.
     carries: bool,
+    /// Present if the settings have caches.
+    caches: Option<Played<'m>>,
     workers: Vec<Worker>,
     heap: BinaryHeap<Timed>,
     /// Events so far.
@@ -154,8 +158,7 @@ struct Clock<'m, S> {
     tokens: Option<Vec<usize>>,
     /// The remaining arrivals of starving sources, the next round last.
     arrivals: Vec<Vec<(NodeId, u64)>>,
-    /// By node: decisions since it became claimable or was activated.
-    waits: Vec<u64>,
+    waits: Waits,
     report: Report,
 }
 
@@ -163,7 +166,9 @@ impl<'m, S: Shared> Clock<'m, S> {
     fn new(model: &'m Model, settings: Settings, plan: Plan, sizes: &Sizes) -> Clock<'m, S> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
+        let played = |cache| Played::new(cache, model, &plan, &sizes.capacities, workers);
         Clock {
+            caches: settings.cache.map(played),
             world: World::new(
                 model,
                 &sizes.capacities,
@@ -183,10 +188,11 @@ impl<'m, S: Shared> Clock<'m, S> {
             common: Common::new(&model.graph, plan),
             tokens: None,
             arrivals: model.arrivals().into_iter().rev().collect(),
-            waits: vec![0; nodes],
+            waits: Waits::new(&model.graph),
             report: Report {
                 makespan: 0,
                 busy: vec![0; workers],
+                misses: Vec::new(),
                 overhead: vec![0; workers],
                 stall: vec![0; workers],
                 firings: vec![0; nodes],
@@ -228,7 +234,12 @@ impl<'m, S: Shared> Clock<'m, S> {
     fn arrive(&mut self, affinity: bool) -> bool {
         while let Some(round) = self.arrivals.pop() {
             for (source, firings) in round {
+                let ticket = self.world.next_ticket(source);
                 self.world.arrive(source, firings);
+                self.waits.change(source);
+                if let Some(caches) = &mut self.caches {
+                    caches.fire(None, source, ticket..ticket + firings);
+                }
                 self.report.firings[source.index()] += firings;
                 self.notify_outside(source, affinity);
             }
@@ -263,6 +274,8 @@ impl<'m, S: Shared> Clock<'m, S> {
     /// The result of a run in which no event is left.
     fn close(mut self) -> Result<Report, Failure> {
         self.report.remote = self.world.remote();
+        self.report.longest_wait = self.waits.longest();
+        self.report.misses = self.caches.as_ref().map_or(Vec::new(), Played::misses);
         let claimable: Vec<NodeId> =
             self.world.graph().node_ids().filter(|&n| self.world.claimable(n)).collect();
         match (self.world.has_ended(), claimable.is_empty()) {
@@ -319,12 +332,11 @@ impl<'m, S: Shared> Clock<'m, S> {
     }
 
     fn count_waits(&mut self, decision: Decision) {
-        for node in self.world.graph().node_ids() {
-            let wait = &mut self.waits[node.index()];
-            let waits = self.world.claimable(node) && decision != Decision::Activate(node);
-            *wait = if waits { *wait + 1 } else { 0 };
-            self.report.longest_wait = self.report.longest_wait.max(*wait);
-        }
+        let activated = match decision {
+            Decision::Activate(node) if node.index() < self.last_workers.len() => Some(node),
+            _ => None,
+        };
+        self.waits.count(activated, |node| self.world.claimable(node));
     }
 
     /// Lets a worker call the policy again after a while, or sleep.
@@ -348,6 +360,7 @@ impl<'m, S: Shared> Clock<'m, S> {
     /// Claims a node for an activation.
     fn begin(&mut self, worker: WorkerId, node: NodeId) {
         self.workers[worker].ticket_waits = 0;
+        self.waits.change(node);
         if let Some(firing) = self.world.take_queued(node) {
             self.report.overhead[worker] += self.settings.overhead;
             self.workers[worker].firing = Some((node, firing));
@@ -409,8 +422,13 @@ impl<'m, S: Shared> Clock<'m, S> {
         let parallel = self.world.graph().node(node).kind() == Kind::Parallel;
         let max = self.claim_length(worker, node).min(left);
         match self.world.claim(node, max, Some(worker)) {
-            Ok(claim) if parallel => Ok((claim, 0)),
-            Ok(claim) => Ok((claim, left - claim.firings)),
+            Ok(mut claim) => {
+                let end = self.world.next_ticket(node);
+                if let Some(caches) = &mut self.caches {
+                    claim.cost += caches.fire(Some(worker), node, end - claim.firings..end);
+                }
+                Ok((claim, if parallel { 0 } else { left - claim.firings }))
+            }
             Err(event) => {
                 self.world.release(node);
                 Err(event)
@@ -422,6 +440,7 @@ impl<'m, S: Shared> Clock<'m, S> {
     fn finish(&mut self, worker: WorkerId) {
         let (node, claim, left) = self.workers[worker].active.take().expect("an activation runs");
         self.world.finish(node, claim.run);
+        self.waits.change(node);
         self.report.busy[worker] += claim.cost;
         self.report.firings[node.index()] += claim.firings;
         self.common.busy_time[node.index()] += claim.cost;
@@ -438,7 +457,7 @@ impl<'m, S: Shared> Clock<'m, S> {
         match self.claim_next(worker, node, left) {
             Ok((claim, left)) => {
                 self.fire(worker, (node, claim, left), 0);
-                self.wake();
+                self.wake_for(node);
             }
             Err(event) => self.leave(worker, node, event, 0),
         }
@@ -448,6 +467,7 @@ impl<'m, S: Shared> Clock<'m, S> {
     fn ask(&mut self, worker: WorkerId) {
         let (node, firing) = self.workers[worker].firing.take().expect("an activation has one");
         let answer = self.world.ask(node, firing);
+        self.waits.change(node);
         self.report.makespan = self.now;
         match answer {
             Answer::Left(firing) => {
@@ -465,7 +485,7 @@ impl<'m, S: Shared> Clock<'m, S> {
                 self.workers[worker].firing = Some((node, other));
                 self.report.stall[worker] += self.settings.ticket_wait;
                 self.schedule(self.settings.ticket_wait, worker, Step::Ask);
-                self.wake();
+                self.wake_for(node);
             }
         }
     }
@@ -475,24 +495,31 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.workers[worker].last = Some((node, event));
         self.workers[worker].unreported = Some(node);
         self.schedule(after, worker, Step::Decide);
-        self.wake();
+        self.wake_for(node);
     }
 
-    /// Wakes all sleeping workers that may run a claimable node.
+    /// Wakes all sleeping workers if a node is claimable.
     fn wake(&mut self) {
-        let sleepers: Vec<WorkerId> = (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect();
-        if sleepers.is_empty() {
-            return;
+        let sleepers = self.sleepers();
+        if !sleepers.is_empty() && self.world.graph().node_ids().any(|node| self.world.claimable(node)) {
+            sleepers.into_iter().for_each(|worker| self.wake_one(worker));
         }
-        let mut claimable = self.world.graph().node_ids().filter(|&n| self.world.claimable(n));
-        let Some(assignment) = &self.assignment else {
-            return claimable.next().map_or((), |_| sleepers.into_iter().for_each(|w| self.wake_one(w)));
-        };
-        let mut runs = vec![false; self.workers.len()];
-        claimable
-            .flat_map(|node| assignment.workers_of(node))
-            .for_each(|worker| runs[*worker as usize] = true);
-        sleepers.into_iter().filter(|worker| runs[*worker]).for_each(|worker| self.wake_one(worker));
+    }
+
+    /// Wakes sleeping workers after a change of a node. Where each node has its workers, those of the node and of its neighbours
+    /// that are claimable: a worker sleeps only while none of its nodes is, and no others have changed.
+    fn wake_for(&mut self, node: NodeId) {
+        let Some(assignment) = &self.assignment else { return self.wake() };
+        let mut sleepers = self.sleepers();
+        sleepers.retain(|worker| {
+            let runs = |node: &&NodeId| assignment.workers_of(**node).contains(&(*worker as u32));
+            self.waits.near(node).iter().filter(runs).any(|node| self.world.claimable(*node))
+        });
+        sleepers.into_iter().for_each(|worker| self.wake_one(worker));
+    }
+
+    fn sleepers(&self) -> Vec<WorkerId> {
+        (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect()
     }
 
     /// Wakes each sleeping worker that has received a node in its queue.

@@ -7,12 +7,14 @@
 //! | file | what |
 //! |---|---|
 //! | `model` | the input of a run: a graph with costs and gains |
+//! | `measured` | a model from a profile |
 //! | `settings` | costs and sizes of the virtual machine |
 //! | `sizes` | capacities and claims: those of the model and the settings, or of a plan |
 //! | [`shapes`] | models of graphs that occur in tests and measurements |
 //! | `world` | channels, claims, order of publication, ends of nodes |
 //! | `clock` | the event heap and the run |
 //! | `view` | workers, and the host that their policy sees |
+//! | `waits` | how long nodes stay claimable |
 //! | `report` | the result of a run |
 //! | [`tasks`], [`loops`] | task graphs and parallel loops, on hosts of their own |
 //! | [`caches`] | private caches of the workers, and what a schedule misses |
@@ -32,6 +34,8 @@
 //!   items of another worker begin. A worker that waits for the turn of its items stays awake.
 //! - With [`Settings::ticket_wait`] the firings of parallel nodes wait for their tickets, and a worker whose firing must wait
 //!   stalls, as in the engine with `Options::wait_for_tickets`.
+//! - With [`Settings::cache`] each firing takes time for what it misses in the cache of its worker. All firings of a claim touch
+//!   memory when they are claimed, one after the other.
 //! - A node needs one more activation to end after its input has ended. A source ends with its last firing.
 //! - A source with a thread of its own publishes its next burst when all workers sleep ([`Model::starving`]).
 //!
@@ -43,6 +47,7 @@ pub mod caches;
 mod clock;
 mod due;
 pub mod loops;
+mod measured;
 mod model;
 mod origins;
 mod report;
@@ -52,6 +57,7 @@ mod sizes;
 pub mod tasks;
 mod turns;
 mod view;
+mod waits;
 mod world;
 
 pub use clock::{run, run_planned};

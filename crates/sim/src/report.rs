@@ -1,6 +1,7 @@
 //! Results of a run: a report, or a failure.
 
 use crate::Model;
+use crate::caches::Misses;
 use std::fmt;
 use thalweg_graph::NodeId;
 use thalweg_policy::record::Entry;
@@ -10,8 +11,10 @@ use thalweg_policy::record::Entry;
 pub struct Report {
     /// Ticks from the start to the last publication.
     pub makespan: u64,
-    /// By worker: ticks spent in firings.
+    /// By worker: ticks spent in firings, and in their misses.
     pub busy: Vec<u64>,
+    /// By worker: misses, if the settings have caches.
+    pub misses: Vec<Misses>,
     /// By worker: ticks spent on claims.
     pub overhead: Vec<u64>,
     /// By worker: ticks in which the worker had only firings whose turn to publish it was not.

@@ -1,5 +1,7 @@
 //! Costs and sizes of the virtual machine.
 
+use crate::caches::CacheModel;
+
 /// Settings of a run. Times are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
@@ -35,6 +37,8 @@ pub struct Settings {
     /// Whether the host knows what the next firing of a sequential node with dynamic rates moves. Without foresight
     /// it knows what the engine knows: what the latest activation lacked. See `world`.
     pub foresight: bool,
+    /// Private caches, in which firings miss. Without them memory costs nothing.
+    pub cache: Option<CacheModel>,
     /// Maximum number of events of the run.
     pub steps: u64,
 }
@@ -57,6 +61,7 @@ impl Default for Settings {
             window: 0,
             ticket_wait: 0,
             foresight: true,
+            cache: None,
             steps: 100_000_000,
         }
     }

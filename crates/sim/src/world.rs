@@ -104,7 +104,7 @@ pub(crate) struct Claim {
     /// The number of the run, for [`World::finish`].
     pub(crate) run: u64,
     pub(crate) firings: u64,
-    /// The cost of the firings, in ticks.
+    /// The cost of the firings and of their misses, in ticks.
     pub(crate) cost: u64,
     /// Popped items that another worker has pushed.
     pub(crate) foreign: u64,
@@ -217,6 +217,11 @@ impl<'m> World<'m> {
     /// Items published to a channel so far.
     pub(crate) fn traffic(&self, id: ChannelId) -> u64 {
         self.channels[id.index()].published
+    }
+
+    /// The ticket of a node's next firing.
+    pub(crate) fn next_ticket(&self, id: NodeId) -> u64 {
+        self.nodes[id.index()].ticket
     }
 
     /// The workers that have pushed the items of a channel.

@@ -2,93 +2,14 @@
 //!
 //! Items are bytes, so M and B count items as in the thesis. The bounds are asymptotic: each test has one constant for its sweep.
 
+#[path = "support/drawn.rs"]
+mod drawn;
+
+use drawn::{B, M, Random, pipeline};
 use thalweg_graph::{Footprint, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
-use thalweg_plan::mappers::{self, Target};
-use thalweg_plan::{ChannelProfile, NodeProfile, Plan, Profile, Wishes};
-use thalweg_policy::random::mix;
+use thalweg_plan::mappers;
+use thalweg_plan::{Plan, Wishes};
 use thalweg_sim::caches::{Caches, Memory, Misses, rounds};
-
-const M: u64 = 384;
-const B: u64 = 8;
-
-/// Random numbers from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 += 1;
-        mix(self.0) % bound
-    }
-}
-
-/// A pipeline: the gain of each edge, and the state of each module.
-struct Drawn {
-    graph: GraphData,
-    gains: Vec<u64>,
-    profile: Profile,
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// A pipeline of `count` modules. Rates follow from the gains: in = g / gcd, out = g' / gcd.
-fn pipeline(count: usize, most_state: u64, random: &mut Random) -> Drawn {
-    const GAINS: [u64; 5] = [1, 2, 3, 4, 6];
-    let gains: Vec<u64> = (1..count).map(|_| GAINS[random.below(5) as usize]).collect();
-    let item = Item::named("byte", 1);
-    let mut graph = GraphData::new();
-    let (mut nodes, mut channels) = (Vec::new(), Vec::new());
-    // The period in which every module fires a whole number of times.
-    let items = 12 * M;
-    for i in 0..count {
-        let (before, after) = (i.checked_sub(1).map(|i| gains[i]), gains.get(i).copied());
-        let common = gcd(before.unwrap_or(0), after.unwrap_or(0)).max(1);
-        let mut node = Node::sequential(format!("n{i}"));
-        if let Some(before) = before {
-            node = node.input(InPort::new("in", item).with_pop(Rate::Static(before / common)));
-        }
-        if let Some(after) = after {
-            node = node.output(OutPort::new("out", item).with_push(Rate::Static(after / common)));
-        }
-        let state = 1 + random.below(most_state);
-        let id = graph.add(node);
-        graph.set_footprint(id, Footprint::Declared(state));
-        let firings = items / gains[0] * common;
-        nodes.push(
-            NodeProfile::new(firings, std::time::Duration::from_nanos(firings))
-                .with_state(graph.footprint(id)),
-        );
-        if i > 0 {
-            graph.connect((NodeId(i as u32 - 1), 0), (id, 0), Link::default()).unwrap();
-            let carried = items / gains[0] * gains[i - 1];
-            channels.push(ChannelProfile::new(carried, carried));
-        }
-    }
-    let profile = Profile::new(std::time::Duration::from_secs(1), nodes, channels);
-    Drawn { graph, gains, profile }
-}
-
-impl Drawn {
-    fn plan(&self, mapper: &str, workers: usize, cache: u64) -> Plan {
-        let plan = Plan::new(&self.graph, &Wishes::default().threads(workers));
-        let target = Target::default().with_cache(cache);
-        plan.mapped(&self.graph, &self.profile, mappers::named(mapper).unwrap(), &target).unwrap()
-    }
-
-    /// For an item of the source, the items that cross the ends of each worker's segments: procLoad, without outer ends.
-    fn loads(&self, plan: &Plan, workers: usize) -> Vec<f64> {
-        let mut loads = vec![0.0; workers];
-        let of = plan.workers(&self.graph);
-        for pair in plan.segments().windows(2) {
-            let crossing = self.gains[pair[0].last().unwrap().index()] as f64 / self.gains[0] as f64;
-            for segment in pair {
-                loads[of.of(segment[0]).unwrap()] += crossing;
-            }
-        }
-        loads
-    }
-}
 
 /// Lemma 2.2.1 and Corollary 2.2.1: whichever ready module any of P processors fires next, a processor on which the last module of
 /// a segment of state 2M fires 2M gain(v) / gain(e) times misses M/B blocks, and P processors on which it fires 6 P M times as often

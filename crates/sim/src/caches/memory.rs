@@ -2,7 +2,7 @@
 
 use super::{Caches, Content};
 use std::ops::Range;
-use thalweg_graph::{GraphData, NodeId};
+use thalweg_graph::{GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
 
 /// The ring of a channel.
@@ -29,7 +29,7 @@ impl Ring {
     }
 }
 
-/// The states and rings of a graph with static rates, under a plan with segments and capacities.
+/// The states and rings of a graph, under a plan with segments and capacities.
 #[derive(Clone, Debug)]
 pub struct Memory<'a> {
     graph: &'a GraphData,
@@ -38,11 +38,16 @@ pub struct Memory<'a> {
 }
 
 /// What begins at a multiple of this many bytes shares no block, for every block up to it.
-const ALIGNMENT: u64 = 4096;
+const ALIGNMENT: u64 = 256;
 
 impl Memory<'_> {
     /// Places the graph in memory: each state and each ring in blocks of its own, which hold none of the initial items.
     pub fn new<'a>(graph: &'a GraphData, plan: &Plan) -> Memory<'a> {
+        Memory::with_slots(graph, plan, plan.capacities())
+    }
+
+    /// The same with rings of these slots, by channel.
+    pub(super) fn with_slots<'a>(graph: &'a GraphData, plan: &Plan, slots: &[usize]) -> Memory<'a> {
         let mut next = 0;
         let mut place = |bytes: u64| {
             let begin = next;
@@ -52,7 +57,7 @@ impl Memory<'_> {
         let segment = |node: NodeId| plan.segments().iter().position(|segment| segment.contains(&node));
         let states = graph.node_ids().map(|node| place(graph.footprint(node).bytes())).collect();
         let ring = |(id, channel): (usize, &thalweg_graph::Channel)| {
-            let (items, bytes) = (plan.capacities()[id] as u64, channel.item().bytes() as u64);
+            let (items, bytes) = (slots[id] as u64, channel.item().bytes() as u64);
             let (from, to) = (segment(channel.from().0), segment(channel.to().0));
             let content = if from.is_some() && from == to { Content::Internal } else { Content::Cross };
             let begin = place(items.saturating_mul(bytes)).start;
@@ -92,24 +97,44 @@ impl Memory<'_> {
         self.rings[channel].items
     }
 
-    /// Fires a node, which must be ready, on a worker.
+    /// Fires a node with static rates, which must be ready, on a worker.
     pub fn fire(&mut self, caches: &mut Caches, worker: usize, node: NodeId) {
-        caches.touch(worker, self.states[node.index()].clone(), Content::State);
         let data = self.graph.node(node);
-        for port in data.inputs() {
-            let Some(id) = port.channel() else { continue };
-            let (ring, count) = (&mut self.rings[id.index()], port.pop().fixed().unwrap_or(1));
-            for place in ring.places(ring.popped, count.max(port.peek())) {
-                caches.touch(worker, place, ring.content);
+        let pops = |port: usize| data.inputs()[port].pop().fixed().unwrap_or(1);
+        let pushes = |port: usize| data.outputs()[port].push().fixed().unwrap_or(1);
+        self.fire_moving(Some((caches, worker)), node, pops, pushes);
+    }
+
+    /// A firing that moves these items through each port. Without a worker the items move, and nothing is touched.
+    pub(super) fn fire_moving(
+        &mut self,
+        mut at: Option<(&mut Caches, usize)>,
+        node: NodeId,
+        pops: impl Fn(usize) -> u64,
+        pushes: impl Fn(usize) -> u64,
+    ) {
+        let data = self.graph.node(node);
+        if let Some((caches, worker)) = &mut at {
+            let state = self.states[node.index()].clone();
+            match data.kind() {
+                Kind::Parallel => caches.read(*worker, state, Content::State),
+                _ => caches.touch(*worker, state, Content::State),
             }
+        }
+        let mut touch = |ring: &Ring, from, count| {
+            let Some((caches, worker)) = &mut at else { return };
+            ring.places(from, count).into_iter().for_each(|place| caches.touch(*worker, place, ring.content));
+        };
+        for (i, port) in data.inputs().iter().enumerate() {
+            let Some(id) = port.channel() else { continue };
+            let (ring, count) = (&mut self.rings[id.index()], pops(i));
+            touch(ring, ring.popped, count.max(port.peek()));
             ring.popped += count;
         }
-        for port in data.outputs() {
+        for (i, port) in data.outputs().iter().enumerate() {
             let Some(id) = port.channel() else { continue };
-            let (ring, count) = (&mut self.rings[id.index()], port.push().fixed().unwrap_or(1));
-            for place in ring.places(ring.pushed, count) {
-                caches.touch(worker, place, ring.content);
-            }
+            let (ring, count) = (&mut self.rings[id.index()], pushes(i));
+            touch(ring, ring.pushed, count);
             ring.pushed += count;
         }
     }

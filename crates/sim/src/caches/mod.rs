@@ -4,21 +4,47 @@
 //! bytes in blocks of B, fully associative, which evicts the block that was used longest ago. All else is in memory, and a miss
 //! brings one block. A firing touches all of its node's state, the items that it pops and those that it pushes, each at its place
 //! in the ring of its channel. What one worker touches leaves the caches of all others, so the state of a node is in one cache at a
-//! time; items that are only read would not have to.
+//! time; items that are only read would not have to. The state of a parallel node is read alone, so each worker that shares its
+//! firings has a copy.
 //!
 //! [`Caches`] counts misses by what they bring: state, items inside a segment, items between segments. [`Memory`] places a graph in
 //! memory and touches what a firing touches. [`rounds`] is the synchronous schedule of section 2.2.3, for which the bounds of
-//! chapter 2 are proved (`tests/caches`).
+//! chapter 2 are proved (`tests/caches`). With a [`CacheModel`] in its [settings](crate::Settings::cache) the virtual host takes
+//! time for each miss.
 
 mod lru;
 mod memory;
+mod played;
 mod rounds;
+mod sets;
 
 pub use memory::Memory;
+pub(crate) use played::Played;
 pub use rounds::{Round, Rounds, rounds};
 
 use lru::Lru;
+use sets::Sets;
 use std::ops::Range;
+
+/// Private caches of the workers of a run in virtual time, and what a miss costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheModel {
+    /// The bytes of a cache: M.
+    pub bytes: u64,
+    /// The bytes of a block: B.
+    pub block: u64,
+    /// The blocks of a set; with 0 there is one set of all blocks.
+    pub ways: usize,
+    /// Ticks of a miss.
+    pub miss: u64,
+}
+
+impl CacheModel {
+    /// Such caches for some workers.
+    pub fn caches(&self, workers: usize) -> Caches {
+        Caches::with_ways(workers, self.bytes, self.block, self.ways)
+    }
+}
 
 /// What a miss brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,20 +100,54 @@ impl Misses {
 #[derive(Clone, Debug)]
 pub struct Caches {
     block: u64,
-    of_workers: Vec<Lru>,
+    of_workers: Vec<Cache>,
     misses: Vec<Misses>,
     /// The cache that has touched each block last, by the block's number.
     holder: Vec<u32>,
 }
 
+/// The cache of a worker.
+#[derive(Clone, Debug)]
+enum Cache {
+    /// Of one set.
+    Whole(Lru),
+    /// Of several.
+    Sets(Sets),
+}
+
+impl Cache {
+    fn touch(&mut self, block: u64) -> bool {
+        match self {
+            Cache::Whole(cache) => cache.touch(block),
+            Cache::Sets(cache) => cache.touch(block),
+        }
+    }
+
+    fn remove(&mut self, block: u64) {
+        match self {
+            Cache::Whole(cache) => cache.remove(block),
+            Cache::Sets(cache) => cache.remove(block),
+        }
+    }
+}
+
 impl Caches {
     /// This many caches of `bytes` bytes in blocks of `block`: at least one block each.
     pub fn new(workers: usize, bytes: u64, block: u64) -> Caches {
+        Caches::with_ways(workers, bytes, block, 0)
+    }
+
+    /// Caches of sets of this many blocks; with 0, of one set. Where a page of 4 KiB is among the sets is random, from its number.
+    pub fn with_ways(workers: usize, bytes: u64, block: u64, ways: usize) -> Caches {
         let block = block.max(1);
         let blocks = usize::try_from(bytes / block).unwrap_or(usize::MAX).max(1);
+        let cache = match ways {
+            0 => Cache::Whole(Lru::new(blocks)),
+            _ => Cache::Sets(Sets::new(blocks, ways, block)),
+        };
         Caches {
             block,
-            of_workers: vec![Lru::new(blocks); workers],
+            of_workers: vec![cache; workers],
             misses: vec![Misses::default(); workers],
             holder: Vec::new(),
         }
@@ -113,8 +173,32 @@ impl Caches {
         self.misses.iter().map(|misses| misses.all()).sum()
     }
 
-    /// A worker touches some bytes, in order.
+    /// A worker touches some bytes, in order. They leave the caches of all others.
     pub fn touch(&mut self, worker: usize, bytes: Range<u64>, content: Content) {
+        self.each_miss(worker, bytes, content, |caches, block| {
+            let index = block as usize;
+            if caches.holder.len() <= index {
+                caches.holder.resize(index + 1, worker as u32);
+            }
+            let before = std::mem::replace(&mut caches.holder[index], worker as u32) as usize;
+            if before != worker {
+                caches.of_workers[before].remove(block);
+            }
+        });
+    }
+
+    /// A worker reads some bytes that no worker writes, in order.
+    pub fn read(&mut self, worker: usize, bytes: Range<u64>, content: Content) {
+        self.each_miss(worker, bytes, content, |_, _| ());
+    }
+
+    fn each_miss(
+        &mut self,
+        worker: usize,
+        bytes: Range<u64>,
+        content: Content,
+        missed: impl Fn(&mut Caches, u64),
+    ) {
         if bytes.is_empty() {
             return;
         }
@@ -128,14 +212,7 @@ impl Caches {
                 Content::Internal => &mut misses.internal,
                 Content::Cross => &mut misses.cross,
             } += 1;
-            let index = block as usize;
-            if self.holder.len() <= index {
-                self.holder.resize(index + 1, worker as u32);
-            }
-            let before = std::mem::replace(&mut self.holder[index], worker as u32) as usize;
-            if before != worker {
-                self.of_workers[before].remove(block);
-            }
+            missed(self, block);
         }
     }
 }

@@ -19,5 +19,6 @@ pub const FREE: Settings = Settings {
     window: 0,
     ticket_wait: 0,
     foresight: true,
+    cache: None,
     steps: 100_000_000,
 };
