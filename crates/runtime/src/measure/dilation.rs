@@ -74,6 +74,12 @@ fn clock_cost() -> Duration {
     (0..32).map(between).min().unwrap_or_default()
 }
 
+/// The end of a claim of this length, if the sleep of the previous claim has ended too late by `late`.
+fn end_of(began: Instant, length: Duration, late: Duration, deadline: Option<Instant>) -> Instant {
+    let end = began + length.saturating_sub(late);
+    deadline.map_or(end, |deadline| end.min(deadline))
+}
+
 impl Dilation {
     pub(crate) fn new(scale: u32) -> Dilation {
         Dilation {
@@ -112,8 +118,7 @@ impl Dilation {
         self.totals.claims += length;
         self.totals.inexact += if length < MIN_EXACT { length } else { Duration::ZERO };
         self.fired += scale.ticks(self.began.elapsed().as_nanos() as f64);
-        let end = self.began + length.saturating_sub(self.late);
-        let until = self.deadline.map_or(end, |deadline| end.min(deadline));
+        let until = end_of(self.began, length, self.late, self.deadline);
         self.late = Duration::ZERO;
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
             if stopped() {
@@ -146,27 +151,38 @@ mod tests {
         while thread_time().saturating_sub(from) < time {}
     }
 
+    /// No bound depends on how long the thread waits for a core: the upper ones are of processor time.
     #[test]
     fn claims_last_a_multiple_of_their_processor_time() {
-        let mut dilation = Dilation::new(20);
+        let (scale, count, time) = (20, 20, Duration::from_micros(300));
+        let mut dilation = Dilation::new(scale);
         let (from, computed) = (Instant::now(), thread_time());
-        for _ in 0..20 {
+        for _ in 0..count {
             dilation.begin();
-            compute(Duration::from_micros(300));
+            compute(time);
             dilation.end(|| false);
         }
-        let (length, most) = (from.elapsed(), (thread_time() - computed) * 20);
-        // What the thread computes outside of claims counts for the upper bound alone. A late timer, once.
-        let least = Duration::from_millis(120) - MIN_EXACT;
-        assert!(
-            length >= least && length <= most.mul_f64(1.5) + Duration::from_millis(50),
-            "{length:?} {most:?}"
-        );
+        let (passed, most) = (from.elapsed(), (thread_time() - computed) * scale);
+        let claims = dilation.totals.claims;
+        assert!(claims >= (time - dilation.clock) * scale * count && claims <= most, "{claims:?} {most:?}");
+        // A sleep that ends too late shortens the next claim by no more than that.
+        assert!(passed >= claims, "{passed:?} {claims:?}");
         assert_eq!(dilation.totals.inexact, Duration::ZERO);
         assert_eq!(dilation.slept, dilation.totals.slept);
-        // Firings and sleeps together are the claims, whatever other programs do.
-        let claims = Duration::from_nanos(dilation.dilated(Scale::now().ns(dilation.fired)) as u64);
-        assert!(claims >= least.mul_f64(0.99) && claims <= length.mul_f64(1.01), "{claims:?} {length:?}");
+        // Firings and sleeps together are the claims. The rate of ticks is not exact at the start of a process.
+        let all = Duration::from_nanos(dilation.dilated(Scale::now().ns(dilation.fired)) as u64);
+        assert!(all >= claims.mul_f64(0.9) && all <= passed.mul_f64(1.1), "{all:?} {claims:?} {passed:?}");
+    }
+
+    #[test]
+    fn a_claim_ends_after_its_length_or_at_the_deadline() {
+        let (began, length, late) = (Instant::now(), Duration::from_millis(6), Duration::from_millis(1));
+        assert_eq!(end_of(began, length, Duration::ZERO, None), began + length);
+        assert_eq!(end_of(began, length, late, None), began + length - late);
+        assert_eq!(end_of(began, late / 2, late, None), began, "a claim shorter than the delay");
+        let deadline = |after| end_of(began, length, late, Some(began + after));
+        assert_eq!(deadline(late), began + late);
+        assert_eq!(deadline(2 * length), began + length - late);
     }
 
     #[test]
