@@ -7,7 +7,7 @@ use thalweg::embed::runtime::EmbedOptions;
 use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input, output};
 
 use crate::blocks::BLOCK;
-use crate::ranking::{Ranked, Ranking, sorted};
+use crate::ranking::{Ranking, sorted};
 use crate::source::{files, memory, outputs};
 use crate::table::Table;
 use crate::words::{Case, CaseFolder};
@@ -27,9 +27,26 @@ where
     I::IntoIter: Send,
     R: Read + Send,
 {
+    let (parts, report) = count_files(inputs, case, options, sorted)?;
+    Ok((Ranking::merge(parts), report))
+}
+
+/// As [`count`], with what a function makes of the table of each part of the words, which have none in common.
+pub(crate) fn count_files<I, R, X>(
+    inputs: I,
+    case: Case,
+    options: &Options,
+    end: impl Fn(&Table) -> X + Clone + Send,
+) -> Result<(Vec<X>, Report), Error>
+where
+    I: IntoIterator<Item = io::Result<R>>,
+    I::IntoIter: Send,
+    R: Read + Send,
+    X: Send,
+{
     let graph = Graph::new();
     let blocks = files(&graph, inputs.into_iter(), BLOCK, options.workers());
-    count_blocks(graph, blocks, case, options)
+    count_blocks(graph, blocks, case, options, end)
 }
 
 /// Counts the words of a text in memory, without copying the text.
@@ -48,7 +65,8 @@ where
 pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
     let graph = Graph::new();
     let blocks = memory(&graph, text, BLOCK, options.workers());
-    count_blocks(graph, blocks, case, options)
+    let (parts, report) = count_blocks(graph, blocks, case, options, sorted)?;
+    Ok((Ranking::merge(parts), report))
 }
 
 /// Adds a counter for each stream of blocks, and the mergers, and runs the graph. (More counters than workers would
@@ -56,12 +74,13 @@ pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking
 ///
 /// Each merger needs the tables of all counters. One process passes them on, so the number of channels is proportional
 /// to that of workers, and not to its square. No time is lost: a merger can only begin when it has all tables.
-fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
+fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env, X: Send + 'env>(
     graph: Graph<'env>,
     blocks: Vec<Stream<'env, B>>,
     case: Case,
     options: &Options,
-) -> Result<(Ranking, Report), Error> {
+    end: impl Fn(&Table) -> X + Clone + Send + 'env,
+) -> Result<(Vec<X>, Report), Error> {
     let bits = blocks.len().next_power_of_two().trailing_zeros();
     let count = |(i, stream): (usize, Stream<'env, B>)| {
         let ins = input("block", stream.capacity(BLOCKS_AHEAD));
@@ -71,13 +90,14 @@ fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
     let tables: Vec<_> = blocks.into_iter().enumerate().map(count).collect();
     let all = graph.process("collect", tables, outputs("tables", 1 << bits), collect);
     let merge = |(part, tables): (usize, Stream<'env, _>)| {
+        let end = end.clone();
         graph.process(&format!("merger{part}"), input("tables", tables), (), move |rx, ()| {
-            merger(rx, part, bits)
+            merger(rx, part, bits, end)
         })
     };
     let parts: Vec<_> = all.into_iter().enumerate().map(merge).collect();
     let run = graph.run_with(options)?;
-    Ok((Ranking::merge(run.take_all(parts)?), run.into_report()))
+    Ok((run.take_all(parts)?, run.into_report()))
 }
 
 /// The tables of all counters.
@@ -104,14 +124,14 @@ async fn collect(rxs: Vec<Rx<Table>>, txs: Vec<Tx<Tables>>) {
     }
 }
 
-/// Adds up part number `part` of `2^bits` of all tables, and sorts it.
-async fn merger(mut rx: Rx<Tables>, part: usize, bits: u32) -> Value<Vec<Ranked>> {
+/// Adds up part number `part` of `2^bits` of all tables.
+async fn merger<X>(mut rx: Rx<Tables>, part: usize, bits: u32, end: impl Fn(&Table) -> X) -> Value<X> {
     let tables = rx.recv().await.unwrap_or_else(|| Tables::from([]));
     if let ([table], 0) = (&tables[..], bits) {
-        return Value(sorted(table));
+        return Value(end(table));
     }
     let words: usize = tables.iter().map(|table| table.len()).sum();
     let mut all = Table::of_part(bits, words >> bits);
     tables.iter().for_each(|table| all.add_part(table, part));
-    Value(sorted(&all))
+    Value(end(&all))
 }

@@ -45,6 +45,12 @@ impl Ranked {
         }
     }
 
+    /// The first bytes as a key: of a short word, its own.
+    #[cfg(feature = "cluster")]
+    pub fn start(&self) -> u128 {
+        u128::from_le_bytes(self.start)
+    }
+
     /// The first bytes as a number that compares like the word, so most comparisons need no other memory.
     fn order(&self) -> u128 {
         u128::from_be_bytes(self.start)

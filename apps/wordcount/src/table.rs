@@ -225,6 +225,15 @@ impl Table {
         }
     }
 
+    /// Counts a word of any length.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn add(&mut self, word: &[u8], count: u64) {
+        match word.len() <= SHORT {
+            true => self.add_key(words::key(word, 0, word.len()), count),
+            false => self.add_long(word, count),
+        }
+    }
+
     /// The words with their counts, in arbitrary order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Ranked> {
         let overflow =
@@ -249,6 +258,12 @@ pub(crate) fn hash(key: u128) -> u64 {
 #[inline(always)]
 pub(crate) fn part(hash: u64, parts: usize) -> usize {
     ((u128::from(hash) * parts as u128) >> 64) as usize
+}
+
+/// The part of `2^bits` that a word belongs to.
+#[cfg(feature = "cluster")]
+pub(crate) fn part_of(word: &Ranked, bits: u32) -> usize {
+    part(hash(word.start()), 1 << bits)
 }
 
 #[cfg(test)]

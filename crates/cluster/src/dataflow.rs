@@ -9,14 +9,19 @@
 //! capability for the time of the first ticket of which its stage may still make pieces, so the frontier behind the last
 //! station is the time of the first ticket that the last stage has not taken, and moves the window of the source.
 //!
+//! A look at an outbox sends all pieces in it as one message for each process, by the capability that the station has: its time may
+//! be earlier than that of their tickets, and none is later.
+//!
 //! A station of a stage that this process does not have gives up its capability at once: otherwise the frontier would stay.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use timely::WorkerConfig;
 use timely::bytes::arc::Bytes;
@@ -147,24 +152,30 @@ fn run(flow: Flow, worker: &mut Worker, ending: &Arc<Ending>, counters: Option<A
     let me = thread::current();
     ending.on_stop(move |_| me.unpark());
     let Flow { source: from, stations, window } = flow;
-    let epoch = window.epoch();
+    let inboxes: Vec<_> = stations.iter().filter_map(|station| station.inbox.clone()).collect();
+    let (epoch, moved) = (window.epoch(), Moved::default());
     let probe = worker.dataflow::<u64, _, _>(|scope| {
         let mut stream = source::<_, Builder, _, _>(scope, "source", |capability, info| {
             let counters = counters.clone();
-            let mut sender = Sender::new(scope.worker(), &info, from, Some(capability), epoch, counters);
+            let sender =
+                Sender { outbox: from, capability: Some(capability), epoch, counters, moved: moved.clone() };
+            let mut sender = sender.woken_by(scope.worker(), &info);
             move |output| {
                 sender
                     .send(|capability, pieces| output.session_with_builder(capability).give_iterator(pieces))
             }
         });
         for station in stations {
-            stream = exchange(stream, scope.worker(), station, epoch, counters.clone());
+            stream = exchange(stream, scope.worker(), station, epoch, counters.clone(), moved.clone());
         }
         stream.probe().0
     });
+    let mut pace = Pace::new(moved);
     while !ending.is_stopped() && worker.has_dataflows() {
         worker.step_or_park(Some(NAP));
-        window.pass(probe.with_frontier(|frontier| frontier.first().copied()));
+        let under_way = window.pass(probe.with_frontier(|frontier| frontier.first().copied()));
+        inboxes.iter().for_each(|inbox| inbox.look());
+        pace.rest(under_way);
     }
     drop_dataflows(worker);
 }
@@ -183,15 +194,18 @@ fn exchange<'scope>(
     station: Station,
     epoch: u32,
     counters: Option<Arc<Counters>>,
+    moved: Moved,
 ) -> Stream<'scope, u64, Pieces> {
     let by_process = ExchangeCore::<Builder, _>::new_core(|piece: &Piece| u64::from(piece.to));
     stream.unary_frontier::<Builder, _, _, _>(by_process, "station", move |capability, info| {
         let Station { inbox, outbox } = station;
         let capability = inbox.is_some().then_some(capability);
-        let mut sender = Sender::new(worker, &info, outbox, capability, epoch, counters);
+        let sender = Sender { outbox, capability, epoch, counters, moved: moved.clone() };
+        let mut sender = sender.woken_by(worker, &info);
         move |(input, frontier), output| {
             input.for_each(|_, pieces| {
                 let pieces = pieces.drain();
+                moved.set(moved.get() + pieces.len());
                 if let Some(inbox) = &inbox {
                     inbox.add(pieces);
                 }
@@ -211,41 +225,32 @@ struct Sender {
     capability: Option<Capability<u64>>,
     epoch: u32,
     counters: Option<Arc<Counters>>,
+    moved: Moved,
 }
 
 impl Sender {
-    fn new(
-        worker: &Worker,
-        info: &OperatorInfo,
-        outbox: Arc<Outbox>,
-        capability: Option<Capability<u64>>,
-        epoch: u32,
-        counters: Option<Arc<Counters>>,
-    ) -> Sender {
+    /// Lets the outbox make the operator look at it.
+    fn woken_by(self, worker: &Worker, info: &OperatorInfo) -> Sender {
         let activator = worker.sync_activator_for(info.address.to_vec());
         // It fails where the dataflow has ended, which needs no pieces.
-        outbox.wake_by(move || _ = activator.activate());
-        Sender { outbox, capability, epoch, counters }
+        self.outbox.wake_by(move || _ = activator.activate());
+        self
     }
 
-    /// `send` gets the pieces of each time.
-    fn send(&mut self, mut send: impl FnMut(&Capability<u64>, &mut dyn Iterator<Item = Piece>)) {
+    /// `send` gets all pieces that there are. Their time is that of the first ticket that was to come, not their own, which may be
+    /// later: so they are one message for each process, and one change of the capability. The receiver does not
+    /// look at it, and the frontier stays behind it only until the receiver has the message.
+    fn send(&mut self, send: impl FnOnce(&Capability<u64>, &mut dyn Iterator<Item = Piece>)) {
         let Some(capability) = &mut self.capability else { return };
-        let (epoch, counters) = (self.epoch, &self.counters);
         let (pieces, position) = self.outbox.take();
-        let mut pieces = pieces.into_iter().peekable();
-        while let Some(first) = pieces.peek() {
-            let time = first.ticket.time(epoch);
-            if time > *capability.time() {
-                capability.downgrade(&time);
-            }
-            let next = || pieces.next_if(|piece| piece.ticket.time(epoch) <= time);
+        if !pieces.is_empty() {
+            self.moved.set(self.moved.get() + pieces.len());
             let count = |piece: &Piece| {
-                if let Some(counters) = counters {
+                if let Some(counters) = &self.counters {
                     counters.send(piece.to, piece.more);
                 }
             };
-            send(capability, &mut std::iter::from_fn(next).inspect(count));
+            send(capability, &mut pieces.into_iter().inspect(count));
         }
         match position {
             Position::Closed => self.capability = None,
@@ -257,7 +262,49 @@ impl Sender {
     }
 }
 
-/// Pieces of one time, as the dataflow stores them. What goes to other processes are bytes already.
+/// The pieces that the operators have taken and sent.
+type Moved = Rc<Cell<usize>>;
+
+/// Lets pieces gather where they come fast: a step costs about the same for many, and so do the messages and wake-ups that
+/// come of it. Where pieces come faster than one in [`FAST`], the thread rests between steps, and no thread needs to wake it
+/// for that long.
+///
+/// Else a step moves what there is at once. So it does where few batches are under way: the next ones would wait for the rest.
+struct Pace {
+    moved: Moved,
+    since: Instant,
+    is_fast: bool,
+}
+
+/// The time of a piece below which pieces come fast.
+const FAST: Duration = Duration::from_micros(100);
+/// The number of pieces by which that is decided, or else their time.
+const MANY: u32 = 16;
+/// The batches under way from which on it is worth it. A process that reads none has none.
+const CROWDED: usize = 4;
+/// How long the thread rests.
+const REST: Duration = Duration::from_micros(150);
+
+impl Pace {
+    fn new(moved: Moved) -> Pace {
+        Pace { moved, since: Instant::now(), is_fast: false }
+    }
+
+    /// Rests, if it is time to.
+    fn rest(&mut self, under_way: usize) {
+        let (moved, time) = (self.moved.get() as u32, self.since.elapsed());
+        if moved >= MANY || time > FAST * MANY {
+            self.is_fast = time < FAST * moved;
+            self.moved.set(0);
+            self.since = Instant::now();
+        }
+        if self.is_fast && (under_way == 0 || under_way >= CROWDED) {
+            thread::sleep(REST);
+        }
+    }
+}
+
+/// Pieces on their way, as the dataflow stores them. What goes to other processes are bytes already.
 #[derive(Default)]
 struct Pieces(Vec<Piece>);
 
@@ -305,15 +352,15 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// Words before the bytes of a piece: part, batch, last and more, from, to, length.
-const WORDS: usize = 6;
+/// Words before the bytes of a piece: part and batch; from and to; length, more and last.
+const WORDS: usize = 3;
 
 /// Bytes after the items of a piece, so that the next begins at a multiple of 8.
 fn padding(length: usize) -> usize {
     length.next_multiple_of(8) - length
 }
 
-/// The format between processes: pieces one after the other, each with a head of six little-endian words. The bytes come from
+/// The format between processes: pieces one after the other, each with a head of three little-endian words. The bytes come from
 /// a process of this run, which has proved that it knows the secret and runs this program.
 impl ContainerBytes for Pieces {
     fn from_bytes(mut bytes: Bytes) -> Pieces {
@@ -323,15 +370,20 @@ impl ContainerBytes for Pieces {
             let word = |at: usize| {
                 head[8 * at..8 * at + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
             };
-            let length = (word(5) as usize).min(bytes.len());
+            let high = |at: usize| (word(at) >> 32) as u32;
+            let length = ((word(2) >> 2) as usize).min(bytes.len());
             let body = bytes.extract_to(length.next_multiple_of(8).min(bytes.len()));
+            let body = match length {
+                0 => Body::Empty,
+                _ => Body::Received(Box::new(Shared(body, length))),
+            };
             pieces.push(Piece {
-                ticket: Ticket { part: word(0) as u32, batch: word(1) as u32 },
+                ticket: Ticket { part: high(0), batch: word(0) as u32 },
                 last: word(2) & 1 != 0,
                 more: word(2) & 2 != 0,
-                from: word(3) as u32,
-                to: word(4) as u32,
-                body: Body::Received(Box::new(Shared(body, length))),
+                from: high(1),
+                to: word(1) as u32,
+                body,
             });
         }
         Pieces(pieces)
@@ -344,13 +396,11 @@ impl ContainerBytes for Pieces {
     fn into_bytes<W: Write>(&self, writer: &mut W) {
         for piece in &self.0 {
             let body = piece.body.encoded();
+            let both = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
             let words = [
-                u64::from(piece.ticket.part),
-                u64::from(piece.ticket.batch),
-                u64::from(piece.last) | u64::from(piece.more) << 1,
-                u64::from(piece.from),
-                u64::from(piece.to),
-                body.len() as u64,
+                both(piece.ticket.part, piece.ticket.batch),
+                both(piece.from, piece.to),
+                (body.len() as u64) << 2 | u64::from(piece.more) << 1 | u64::from(piece.last),
             ];
             // The writer is memory of timely, of the length above.
             let written = words

@@ -1,9 +1,11 @@
 //! The pieces that have arrived for a stage of this process, which takes whole batches in order.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::future::{Future, poll_fn};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use crate::engine::{self, Engine};
+use crate::group::{Group, MAX_GROUP};
 use crate::order::{Expected, Order, Whole};
 use crate::piece::Piece;
 use crate::ticket::Ticket;
@@ -12,13 +14,15 @@ use crate::ticket::Ticket;
 /// that have heard that the sink needs no more end their stages, and the news may reach this one later than their end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Pieces go in as they arrive, by the thread of the dataflow; a stage takes batches, and waits for them.
+/// Pieces go in as they arrive, by the thread of the dataflow; a node of the graph takes batches, and waits for them without
+/// a thread.
+///
+/// No wake-up is lost: the node leaves its waker under the lock under which it has found nothing, and what may end its wait
+/// ([`add`](Inbox::add), [`end`](Inbox::end), [`stop`](Inbox::stop)) changes the state and takes the waker under the lock.
 pub(crate) struct Inbox {
     /// The stage that takes, for messages.
     name: &'static str,
-    engine: Engine,
     state: Mutex<State>,
-    ready: Condvar,
 }
 
 struct State {
@@ -27,8 +31,10 @@ struct State {
     ended: bool,
     /// The run ends early.
     stopped: bool,
-    /// The stage waits for the next batch.
-    waits: bool,
+    /// Of the node that waits for the next batch.
+    waker: Option<Waker>,
+    /// Since when it waits although no piece comes any more.
+    misses: Option<Instant>,
 }
 
 /// Why there is no batch.
@@ -42,9 +48,10 @@ pub(crate) enum NoBatch {
 }
 
 impl Inbox {
-    pub fn new(name: &'static str, expected: Expected, engine: Engine) -> Inbox {
-        let state = State { order: Order::new(expected), ended: false, stopped: false, waits: false };
-        Inbox { name, engine, state: Mutex::new(state), ready: Condvar::new() }
+    pub fn new(name: &'static str, expected: Expected) -> Inbox {
+        let order = Order::new(expected);
+        let state = State { order, ended: false, stopped: false, waker: None, misses: None };
+        Inbox { name, state: Mutex::new(state) }
     }
 
     /// Leaves out the batches before a ticket, which no process makes. Returns the first that is left. The run has not begun.
@@ -60,9 +67,9 @@ impl Inbox {
         if state.stopped {
             return;
         }
-        let is_ready = pieces.fold(false, |_, piece| state.order.add(piece));
-        if is_ready && state.waits {
-            self.ready.notify_one();
+        pieces.for_each(|piece| state.order.add(piece));
+        if state.waker.is_some() && state.order.is_ready() {
+            wake(state);
         }
     }
 
@@ -71,41 +78,59 @@ impl Inbox {
         let mut state = self.lock();
         if !state.ended {
             state.ended = true;
-            self.ready.notify_one();
+            wake(state);
         }
     }
 
     /// Ends the waiting of the stage, early.
     pub fn stop(&self) {
-        self.lock().stopped = true;
-        self.ready.notify_one();
+        let mut state = self.lock();
+        state.stopped = true;
+        wake(state);
     }
 
-    /// Takes the next batch, as soon as it is whole.
-    pub fn take(&self) -> Result<Whole, NoBatch> {
-        let mut state = self.lock();
-        // When this call saw that no piece comes any more.
-        let mut ended: Option<Instant> = None;
-        loop {
-            if state.stopped || self.engine.is_over() {
-                return Err(NoBatch::Stopped);
-            }
-            if let Some(whole) = state.order.pop() {
-                return Ok(whole);
-            }
-            if state.order.is_complete() {
-                return Err(NoBatch::Complete);
-            }
-            if state.ended {
-                let Some(missing) = state.order.missing() else { return Err(NoBatch::Complete) };
-                if ended.get_or_insert_with(Instant::now).elapsed() > GRACE {
-                    return Err(NoBatch::Missing(missing));
-                }
-            }
-            state.waits = true;
-            state = self.ready.wait_timeout(state, engine::LOOK).unwrap_or_else(PoisonError::into_inner).0;
-            state.waits = false;
+    /// Wakes a stage that has waited in vain for long. Called now and then.
+    pub fn look(&self) {
+        let state = self.lock();
+        if state.misses.is_some_and(|since| since.elapsed() > GRACE) {
+            wake(state);
         }
+    }
+
+    /// Takes batches that are whole, at most this number and [`MAX_GROUP`], and waits for the first.
+    pub fn batches(&self, most: usize) -> impl Future<Output = Result<Group<Whole>, NoBatch>> {
+        poll_fn(move |cx| self.poll(cx, most.min(MAX_GROUP)))
+    }
+
+    fn poll(&self, cx: &Context<'_>, most: usize) -> Poll<Result<Group<Whole>, NoBatch>> {
+        let mut state = self.lock();
+        state.waker = None;
+        let misses = state.misses.take();
+        if state.stopped {
+            return Poll::Ready(Err(NoBatch::Stopped));
+        }
+        let mut group = Group::new();
+        while group.len() < most
+            && let Some(whole) = state.order.pop()
+        {
+            group.push(whole);
+        }
+        if !group.is_empty() {
+            return Poll::Ready(Ok(group));
+        }
+        if state.order.is_complete() {
+            return Poll::Ready(Err(NoBatch::Complete));
+        }
+        if state.ended {
+            let Some(missing) = state.order.missing() else { return Poll::Ready(Err(NoBatch::Complete)) };
+            let since = misses.unwrap_or_else(Instant::now);
+            if since.elapsed() > GRACE {
+                return Poll::Ready(Err(NoBatch::Missing(missing)));
+            }
+            state.misses = Some(since);
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     /// Whether all batches were taken.
@@ -116,10 +141,19 @@ impl Inbox {
     /// The batch that the stage waits for, if it does.
     pub fn wants(&self) -> Option<(&'static str, Ticket)> {
         let state = self.lock();
-        (state.waits && !state.stopped).then(|| (self.name, state.order.next()))
+        (state.waker.is_some() && !state.stopped).then(|| (self.name, state.order.next()))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes the node if it waits, after the lock.
+fn wake(mut state: MutexGuard<'_, State>) {
+    let waker = state.waker.take();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }

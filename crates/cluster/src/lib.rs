@@ -42,7 +42,8 @@
 //!                 └────────── window: the time that the sink has passed ◀─╝
 //! ```
 //!
-//! Stages, states and the sink are a graph of Thalweg in each process. `═` is a dataflow of timely, which moves bytes and
+//! Stages, states and the sink are a graph of Thalweg in each process, and use the threads of its options. A source has a thread of its own,
+//! since its iterator may wait; where pieces arrive, none waits. `═` is a dataflow of timely, which moves bytes and
 //! tracks how far the stages have come; it knows nothing of items. Order, window, sockets, failures and the end of the run are
 //! of this crate.
 
@@ -55,6 +56,7 @@ mod dataflow;
 mod ending;
 mod engine;
 mod error;
+mod group;
 mod hosts;
 mod inbox;
 mod launch;

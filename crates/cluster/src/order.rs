@@ -1,6 +1,6 @@
 //! Puts the pieces that arrive into the order of their tickets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::piece::Piece;
 use crate::ticket::Ticket;
@@ -45,7 +45,11 @@ impl Expected {
 /// pieces of a batch makes one for every process that gets some, even an empty one.
 pub(crate) struct Order {
     expected: Expected,
+    /// Batches that arrived whole and in order.
+    whole: VecDeque<Whole>,
+    /// The ticket behind these.
     next: Ticket,
+    /// Pieces from there on.
     waiting: BTreeMap<Ticket, Vec<Piece>>,
 }
 
@@ -60,31 +64,36 @@ pub(crate) struct Whole {
 
 impl Order {
     pub fn new(expected: Expected) -> Order {
-        Order { expected, next: expected.first(), waiting: BTreeMap::new() }
+        Order { expected, whole: VecDeque::new(), next: expected.first(), waiting: BTreeMap::new() }
     }
 
     pub fn expected(&self) -> Expected {
         self.expected
     }
 
-    /// Takes a piece. Returns whether a batch is whole now that is next.
-    pub fn add(&mut self, piece: Piece) -> bool {
-        let ticket = piece.ticket;
-        self.waiting.entry(ticket).or_default().push(piece);
-        self.is_ready()
+    /// Takes a piece.
+    pub fn add(&mut self, piece: Piece) {
+        if self.needed() == 1 && !piece.more && piece.ticket == self.next && !self.is_waiting() {
+            let (ticket, last) = (piece.ticket, piece.last);
+            self.next = self.behind(ticket, last);
+            self.whole.push_back(Whole { ticket, last, pieces: vec![piece] });
+        } else {
+            self.waiting.entry(piece.ticket).or_default().push(piece);
+        }
     }
 
-    /// The next ticket.
+    /// The next ticket, where no batch [is ready](Order::is_ready).
     pub fn next(&self) -> Ticket {
         self.next
     }
 
     /// Whether no ticket is behind those that were taken.
     pub fn is_complete(&self) -> bool {
-        matches!(self.expected, Expected::All { parts, .. } if self.next.part == parts)
+        let all = matches!(self.expected, Expected::All { parts, .. } if self.next.part == parts);
+        all && self.whole.is_empty()
     }
 
-    /// The ticket that is missing, where no piece comes any more.
+    /// The ticket that is missing, where no piece comes any more and no batch is ready.
     pub fn missing(&self) -> Option<Ticket> {
         let complete = match self.expected {
             Expected::All { .. } => self.is_complete(),
@@ -95,27 +104,45 @@ impl Order {
 
     /// The next batch, if it is whole.
     pub fn pop(&mut self) -> Option<Whole> {
+        if let Some(whole) = self.whole.pop_front() {
+            return Some(whole);
+        }
         if !self.is_ready() {
             return None;
         }
         let (ticket, mut pieces) = self.waiting.pop_first()?;
         pieces.sort_by_key(|piece| piece.from);
         let last = pieces.iter().any(|piece| piece.last);
-        self.next = match self.expected {
-            Expected::All { .. } => ticket.next(last),
-            Expected::Every { stride, .. } => Ticket { batch: ticket.batch.saturating_add(stride), ..ticket },
-        };
+        self.next = self.behind(ticket, last);
         Some(Whole { ticket, last, pieces })
     }
 
-    fn is_ready(&self) -> bool {
-        let needed = match self.expected {
+    /// Whether a batch is whole that is next.
+    pub fn is_ready(&self) -> bool {
+        let first = self.waiting.first_key_value();
+        !self.whole.is_empty()
+            || first.is_some_and(|(ticket, pieces)| *ticket == self.next && whole(pieces) >= self.needed())
+    }
+
+    /// Whether pieces of the next batch wait for others.
+    fn is_waiting(&self) -> bool {
+        self.waiting.first_key_value().is_some_and(|(ticket, _)| *ticket == self.next)
+    }
+
+    /// The number of processes that make pieces of a batch.
+    fn needed(&self) -> usize {
+        match self.expected {
             Expected::All { pieces, .. } => pieces,
             Expected::Every { .. } => 1,
-        };
-        self.waiting
-            .first_key_value()
-            .is_some_and(|(ticket, pieces)| *ticket == self.next && whole(pieces) >= needed)
+        }
+    }
+
+    /// The ticket behind one of those that are expected.
+    fn behind(&self, ticket: Ticket, last: bool) -> Ticket {
+        match self.expected {
+            Expected::All { .. } => ticket.next(last),
+            Expected::Every { stride, .. } => Ticket { batch: ticket.batch.saturating_add(stride), ..ticket },
+        }
     }
 }
 
@@ -192,7 +219,10 @@ mod tests {
     #[test]
     fn a_process_gets_each_second_batch() {
         let mut order = Order::new(Expected::Every { stride: 2, first: 1 });
-        assert!(!order.add(piece(0, 3, true, 0)) && order.add(piece(0, 1, false, 0)));
+        order.add(piece(0, 3, true, 0));
+        assert!(!order.is_ready());
+        order.add(piece(0, 1, false, 0));
+        assert!(order.is_ready());
         let taken: Vec<u32> = std::iter::from_fn(|| order.pop()).map(|whole| whole.ticket.batch).collect();
         assert_eq!((taken, order.missing()), (vec![1, 3], None));
     }

@@ -7,6 +7,9 @@ use crate::piece::Piece;
 use crate::ticket::Ticket;
 
 /// A stage puts pieces in, in the order of tickets; the thread of the dataflow sends them.
+///
+/// A stage [flushes](Outbox::flush) behind a group of batches, and before it waits for anything: so the dataflow looks here once for
+/// the group.
 pub(crate) struct Outbox {
     state: Mutex<State>,
     /// Makes the dataflow look here.
@@ -16,6 +19,8 @@ pub(crate) struct Outbox {
 struct State {
     pieces: VecDeque<Piece>,
     position: Position,
+    /// The stage has put in what the dataflow has not seen and has not been made to look at.
+    unseen: bool,
     /// The dataflow has been made to look here, and has not yet looked.
     woken: bool,
 }
@@ -32,7 +37,8 @@ pub(crate) enum Position {
 impl Outbox {
     /// Of a stage that begins with this ticket. It must not begin before its first: the dataflow waits for it.
     pub fn new(first: Ticket) -> Outbox {
-        let state = State { pieces: VecDeque::new(), position: Position::At(first), woken: false };
+        let state =
+            State { pieces: VecDeque::new(), position: Position::At(first), unseen: false, woken: false };
         Outbox { state: Mutex::new(state), wake: OnceLock::new() }
     }
 
@@ -50,14 +56,23 @@ impl Outbox {
         assert!(first, "an outbox has one dataflow");
     }
 
-    /// Adds pieces. `next`: the first ticket of which pieces may still come.
+    /// Adds pieces. `next`: the first ticket of which pieces may still come. The dataflow need not see them before the
+    /// next [`flush`](Outbox::flush).
     pub fn push(&self, pieces: impl IntoIterator<Item = Piece>, next: Ticket) {
         let mut state = self.lock();
         state.pieces.extend(pieces);
         if state.position != Position::Closed {
             state.position = Position::At(next);
         }
-        self.wake(state);
+        state.unseen = true;
+    }
+
+    /// Makes the dataflow look at what was put in.
+    pub fn flush(&self) {
+        let state = self.lock();
+        if state.unseen {
+            self.wake(state);
+        }
     }
 
     /// No piece comes any more.
@@ -70,12 +85,13 @@ impl Outbox {
     /// The pieces, in order, and where the stage is.
     pub fn take(&self) -> (VecDeque<Piece>, Position) {
         let mut state = self.lock();
-        state.woken = false;
+        (state.unseen, state.woken) = (false, false);
         (std::mem::take(&mut state.pieces), state.position)
     }
 
     /// A look takes all that there is, so one call of the system is enough for many pieces.
     fn wake(&self, mut state: MutexGuard<'_, State>) {
+        state.unseen = false;
         let looks = std::mem::replace(&mut state.woken, true);
         drop(state);
         if let Some(wake) = self.wake.get().filter(|_| !looks) {

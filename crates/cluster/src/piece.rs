@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use postcard::ser_flavors::Size;
+use postcard::ser_flavors::{Flavor, Size};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -38,6 +38,8 @@ pub(crate) enum Place {
 
 /// The items of a piece.
 pub(crate) enum Body {
+    /// No item.
+    Empty,
     /// In this process, as they are, with the bytes of their encoding if these were counted.
     Here(Kept, usize),
     /// To another process, encoded.
@@ -88,13 +90,17 @@ impl Body {
                 let bytes = encoded_len(&items).map_err(cannot)?;
                 Body::Here(Kept::new(items), bytes)
             }
-            Place::There => Body::Encoded(postcard::to_stdvec(&items).map_err(cannot)?),
+            Place::There => {
+                let bytes = Encoding(Vec::with_capacity(LEAST_ROOM));
+                Body::Encoded(postcard::serialize_with_flavor(&items, bytes).map_err(cannot)?)
+            }
         })
     }
 
     /// The items.
     pub fn into_items<T: DeserializeOwned + 'static>(self) -> Result<T, Damaged> {
         let bytes: &[u8] = match &self {
+            Body::Empty => &[],
             Body::Here(..) => return self.into_any().ok_or(Damaged::of::<T>("has items of another type")),
             Body::Encoded(bytes) => bytes,
             Body::Received(bytes) => (**bytes).as_ref(),
@@ -105,14 +111,14 @@ impl Body {
     fn into_any<T: 'static>(self) -> Option<T> {
         match self {
             Body::Here(items, _) => items.into_items(),
-            Body::Encoded(_) | Body::Received(_) => None,
+            Body::Empty | Body::Encoded(_) | Body::Received(_) => None,
         }
     }
 
-    /// The encoding; empty in this process.
+    /// The encoding, which has a byte at least; nothing in this process or without items.
     pub fn encoded(&self) -> &[u8] {
         match self {
-            Body::Here(..) => &[],
+            Body::Empty | Body::Here(..) => &[],
             Body::Encoded(bytes) => bytes,
             Body::Received(bytes) => (**bytes).as_ref(),
         }
@@ -122,13 +128,42 @@ impl Body {
     pub fn bytes(&self) -> usize {
         match self {
             Body::Here(_, bytes) => *bytes,
-            Body::Encoded(_) | Body::Received(_) => self.encoded_len(),
+            Body::Empty | Body::Encoded(_) | Body::Received(_) => self.encoded_len(),
         }
     }
 
     /// The length of the encoding.
     pub fn encoded_len(&self) -> usize {
         self.encoded().len()
+    }
+}
+
+/// Bytes that an encoding has room for at first.
+const LEAST_ROOM: usize = 64;
+
+/// Collects an encoding. Most calls add a number, of a few bytes: a call of `memcpy` for each takes longer than a loop.
+struct Encoding(Vec<u8>);
+
+impl Flavor for Encoding {
+    type Output = Vec<u8>;
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        match bytes.len() <= 5 {
+            true => bytes.iter().for_each(|byte| self.0.push(*byte)),
+            false => self.0.extend_from_slice(bytes),
+        }
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
     }
 }
 

@@ -7,6 +7,9 @@
 //! of tickets, so all of `p`'s batches before `t` are taken. Those of them that the time has not passed are in the epoch
 //! of `t`, and an epoch has no more batches than the room, `t` included. So `p` has room for `t`. This needs the same epochs
 //! in all processes, so they are compared when a run begins.
+//!
+//! Pieces that are on their way may have an earlier time than their tickets, and hold the time back ([`dataflow`](crate::dataflow)). Their
+//! receivers take them whatever the stages do, so the time soon follows. All that this adds is a delay.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,12 +31,21 @@ struct State {
     room: usize,
     /// The time of the first batch that the sink has not taken; `None`: it has taken all.
     passed: Option<u64>,
-    /// The times of the batches that are under way, by the last `passed` that was looked at.
+    /// The times of the batches that are under way.
     under_way: VecDeque<u64>,
     waits: Option<Ticket>,
     /// The time for which the source has waited.
     waited: Duration,
     stopped: bool,
+}
+
+impl State {
+    fn forget_passed(&mut self) {
+        let passed = self.passed.unwrap_or(u64::MAX);
+        while self.under_way.front().is_some_and(|time| *time < passed) {
+            self.under_way.pop_front();
+        }
+    }
 }
 
 impl Window {
@@ -69,10 +81,6 @@ impl Window {
             if state.stopped || self.engine.is_over() {
                 return false;
             }
-            let passed = state.passed.unwrap_or(u64::MAX);
-            while state.under_way.front().is_some_and(|time| *time < passed) {
-                state.under_way.pop_front();
-            }
             if state.under_way.len() < state.room {
                 state.under_way.push_back(ticket.time(self.epoch));
                 return true;
@@ -85,15 +93,17 @@ impl Window {
         }
     }
 
-    /// The sink has taken all batches before this time; `None`: all.
-    pub fn pass(&self, time: Option<u64>) {
+    /// The sink has taken all batches before this time; `None`: all. Returns the number of batches that are under way.
+    pub fn pass(&self, time: Option<u64>) -> usize {
         let mut state = self.lock();
         if state.passed != time {
             state.passed = time;
+            state.forget_passed();
             if state.waits.is_some() {
                 self.moved.notify_all();
             }
         }
+        state.under_way.len()
     }
 
     /// Makes the room smaller, to what a budget has for batches of the largest size. An epoch still fits.
@@ -147,7 +157,7 @@ mod tests {
         while window.waits().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
-        window.pass(Some(at(1).time(1)));
+        assert_eq!(window.pass(Some(at(1).time(1))), 1);
         assert!(third.join().unwrap());
         assert_eq!(window.waits(), None);
         assert!(window.waited() > Duration::ZERO);

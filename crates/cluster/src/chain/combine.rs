@@ -68,6 +68,7 @@ where
         let merge = Arc::new(merge);
         let (me, processes, place) = (plan.process() as u32, plan.processes(), plan.places());
         let (out, next) = (plan.out.clone(), plan.next());
+        let flushed = out.clone();
         let (parts, of_homes) = (plan.add_part(), plan.add_part());
 
         // Batches at once, then those of this process one by one.
@@ -113,7 +114,8 @@ where
             };
             Ok(guarded("combine", at.ticket, send)?)
         };
-        batches(&mut plan, Onward { each: Arc::new(each), end: Some(Arc::new(end)), is_parallel: true });
+        let (each, end) = (Arc::new(each), Some(Arc::new(end) as _));
+        batches(&mut plan, Onward { each, end, is_parallel: true, out: flushed });
 
         // The values of all processes, where their keys live.
         plan.step = Step::Every;

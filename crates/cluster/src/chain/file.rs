@@ -70,8 +70,9 @@ impl<'env, T: Serialize + DeserializeOwned + Send + 'static> Chain<'env, T> {
         let mut plan = self.send_home("write_file");
         plan.file = Some(file.clone());
         let epoch = plan.flow.window.epoch();
-        let (plan, stream) = sink(plan, |Whole { ticket, last, pieces }| {
-            Ok((ticket, last, merge::<T>("write_file", ticket, pieces)?.items))
+        let (plan, stream) = sink(plan, |Whole { ticket, last, pieces }, made| {
+            made.push((ticket, last, merge::<T>("write_file", ticket, pieces)?.items));
+            Ok(())
         });
         let write = move |(ticket, last, items): (Ticket, bool, Vec<T>)| -> Result<(), Cause> {
             let next = ticket.next(last);

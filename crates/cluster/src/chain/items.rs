@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::piece::{Damaged, Piece};
+use crate::piece::{Body, Damaged, Piece, Place};
 use crate::ticket::Ticket;
 
 /// The place of a key's first item in the order of all: part, batch, number in the batch.
@@ -66,6 +66,9 @@ impl<T> Items<T> {
 
     /// The shares of processes, each with the items whose keys live there.
     pub fn divide<K: Hash>(self, processes: usize, key: impl Fn(&T) -> K) -> Vec<Items<T>> {
+        if processes == 1 {
+            return vec![self];
+        }
         let Items { tags, items } = self;
         match tags {
             Tags::Whole => divide(0.., items, processes, key, Tags::Numbers),
@@ -74,23 +77,50 @@ impl<T> Items<T> {
         }
     }
 
+    /// The body of the piece with these items. One without items needs no encoding, whatever their tags would be.
+    pub fn into_body(self, place: Place) -> Result<Body, Damaged>
+    where
+        T: Serialize + Send + 'static,
+    {
+        if self.items.is_empty() { Ok(Body::Empty) } else { Body::new(self, place) }
+    }
+
     /// The share of this process in a batch, whose pieces are of any processes, in order.
     pub fn merge(pieces: Vec<Piece>) -> Result<Items<T>, Damaged>
     where
         T: DeserializeOwned + 'static,
     {
-        let mut shares = pieces.into_iter().map(|piece| piece.body.into_items::<Items<T>>());
-        let mut all = shares.next().unwrap_or_else(|| Ok(Items::whole(Vec::new())))?;
-        for share in shares {
-            let share = share?;
-            all.tags.append(share.tags)?;
-            all.items.extend(share.items);
+        let pieces = pieces.into_iter().filter(|piece| !matches!(piece.body, Body::Empty));
+        let mut shares = pieces.map(|piece| piece.body.into_items::<Items<T>>()).peekable();
+        let first = shares.next().unwrap_or_else(|| Ok(Items::whole(Vec::new())))?;
+        if shares.peek().is_none() {
+            return Ok(first);
         }
-        Ok(match all.tags {
-            Tags::Whole => all,
-            Tags::Numbers(numbers) => sort(numbers, all.items, Tags::Numbers),
-            Tags::Firsts(firsts) => sort(firsts, all.items, Tags::Firsts),
-        })
+        let other = || Damaged::of::<Tags>("has tags of another stage");
+        let Items { tags, items } = first;
+        match tags {
+            Tags::Whole => shares.try_fold(Items::whole(items), |mut all, share| match share? {
+                Items { tags: Tags::Whole, items } => {
+                    all.items.extend(items);
+                    Ok(all)
+                }
+                _ => Err(other()),
+            }),
+            Tags::Numbers(numbers) => {
+                let rest = shares.map(|share| match share? {
+                    Items { tags: Tags::Numbers(numbers), items } => Ok(Run { tags: numbers, items }),
+                    _ => Err(other()),
+                });
+                merge(Run { tags: numbers, items }, rest, Tags::Numbers)
+            }
+            Tags::Firsts(firsts) => {
+                let rest = shares.map(|share| match share? {
+                    Items { tags: Tags::Firsts(firsts), items } => Ok(Run { tags: firsts, items }),
+                    _ => Err(other()),
+                });
+                merge(Run { tags: firsts, items }, rest, Tags::Firsts)
+            }
+        }
     }
 }
 
@@ -112,32 +142,71 @@ impl Tags {
             Tags::Firsts(firsts) => Tags::Firsts(repeat(&firsts, counts)),
         }
     }
-
-    fn append(&mut self, more: Tags) -> Result<(), Damaged> {
-        match (self, more) {
-            (Tags::Whole, Tags::Whole) => {}
-            (Tags::Numbers(numbers), Tags::Numbers(more)) => numbers.extend(more),
-            (Tags::Firsts(firsts), Tags::Firsts(more)) => firsts.extend(more),
-            _ => return Err(Damaged::of::<Tags>("has tags of another stage")),
-        }
-        Ok(())
-    }
 }
 
 fn repeat<Tag: Copy>(tags: &[Tag], counts: &[usize]) -> Vec<Tag> {
     tags.iter().zip(counts).flat_map(|(tag, count)| std::iter::repeat_n(*tag, *count)).collect()
 }
 
-/// Sorts items by their tags. Those of one process are sorted already, so this merges. Items of equal tags are of one
-/// process, and stay in its order.
-fn sort<Tag: Ord + Copy, T>(tags: Vec<Tag>, items: Vec<T>, of: impl Fn(Vec<Tag>) -> Tags) -> Items<T> {
-    if tags.is_sorted() {
-        return Items { tags: of(tags), items };
+/// Items in the order of their tags.
+struct Run<Tag, T> {
+    tags: Vec<Tag>,
+    items: Vec<T>,
+}
+
+/// Merges the pieces of a batch by tags. The pieces of one process are in order, one behind the other. Items of equal tags are of
+/// one process, and stay in its order.
+fn merge<Tag: Ord + Copy, T>(
+    first: Run<Tag, T>,
+    rest: impl Iterator<Item = Result<Run<Tag, T>, Damaged>>,
+    of: impl Fn(Vec<Tag>) -> Tags,
+) -> Result<Items<T>, Damaged> {
+    let (mut all, mut runs) = (first, Vec::new());
+    for run in rest {
+        let run = run?;
+        if all.tags.last() <= run.tags.first() || run.tags.is_empty() {
+            all.tags.extend(run.tags);
+            all.items.extend(run.items);
+        } else {
+            runs.push(std::mem::replace(&mut all, run));
+        }
     }
-    let mut both: Vec<(Tag, T)> = tags.into_iter().zip(items).collect();
-    both.sort_by_key(|(tag, _)| *tag);
-    let (tags, items) = both.into_iter().unzip();
-    Items { tags: of(tags), items }
+    runs.push(all);
+    while runs.len() > 1 {
+        let mut pairs = runs.into_iter();
+        runs = Vec::new();
+        while let Some(first) = pairs.next() {
+            runs.push(match pairs.next() {
+                Some(second) => first.merge(second),
+                None => first,
+            });
+        }
+    }
+    let Run { tags, items } = runs.remove(0);
+    Ok(Items { tags: of(tags), items })
+}
+
+impl<Tag: Ord + Copy, T> Run<Tag, T> {
+    fn merge(self, other: Run<Tag, T>) -> Run<Tag, T> {
+        let count = self.tags.len() + other.tags.len();
+        let (mut tags, mut items) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut sides = [self.items.into_iter(), other.items.into_iter()];
+        let (mut left, mut right) = (0, 0);
+        while left < self.tags.len() && right < other.tags.len() {
+            let heads = [self.tags[left], other.tags[right]];
+            // An index, not a branch: which side is next cannot be predicted.
+            let side = usize::from(heads[1] < heads[0]);
+            tags.push(heads[side]);
+            if let Some(item) = sides[side].next() {
+                items.push(item);
+            }
+            (left, right) = (left + 1 - side, right + side);
+        }
+        tags.extend_from_slice(&self.tags[left..]);
+        tags.extend_from_slice(&other.tags[right..]);
+        items.extend(sides.into_iter().flatten());
+        Run { tags, items }
+    }
 }
 
 fn divide<Tag, T, K: Hash>(
@@ -147,7 +216,10 @@ fn divide<Tag, T, K: Hash>(
     key: impl Fn(&T) -> K,
     of: impl Fn(Vec<Tag>) -> Tags,
 ) -> Vec<Items<T>> {
-    let mut shares: Vec<(Vec<Tag>, Vec<T>)> = (0..processes).map(|_| (Vec::new(), Vec::new())).collect();
+    // Most of them have enough room for an even share and a bit.
+    let room = items.len() / processes * 9 / 8;
+    let share = |_| (Vec::with_capacity(room), Vec::with_capacity(room));
+    let mut shares: Vec<(Vec<Tag>, Vec<T>)> = (0..processes).map(share).collect();
     for (tag, item) in tags.into_iter().zip(items) {
         let share = &mut shares[home(&key(&item), processes)];
         share.0.push(tag);
@@ -166,13 +238,12 @@ pub(super) fn home<K: Hash>(key: &K, processes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::piece::{Body, Place};
     use proptest::prelude::*;
 
     fn pieces(shares: Vec<Items<u64>>) -> Vec<Piece> {
         let ticket = Ticket::first_of(0);
         let piece = |(from, share): (usize, Items<u64>)| {
-            let body = Body::new(share, Place::There).unwrap();
+            let body = share.into_body(Place::There).unwrap();
             Piece { ticket, last: true, more: false, from: from as u32, to: 0, body }
         };
         shares.into_iter().enumerate().map(piece).collect()

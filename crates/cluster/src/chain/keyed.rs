@@ -3,20 +3,24 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use thalweg::output;
 
 use super::batch::{Cause, guarded};
 use super::budget::Tally;
 use super::items::{First, Items, Tags};
 use super::onward::At;
-use super::plan::{Missing, Plan, Step, arriving, failure};
+use super::plan::{Missing, Plan, Step, arrived, failure};
 use super::weigh::{SizeOf, Weigh};
 use super::{Batches, Chain};
+use crate::group::{GROUP_TIME, Group, GroupSize};
 use crate::inbox::Inbox;
 use crate::order::Whole;
-use crate::piece::{Body, Piece};
+use crate::outbox::Outbox;
+use crate::piece::Piece;
 use crate::ticket::Ticket;
 
 /// The hash of tables: the same in all processes of one program.
@@ -221,7 +225,7 @@ where
         chain.refuse_ties("key_by").send("key_by", true, move |at, items| {
             let piece = |(to, share): (usize, Items<T>)| {
                 let to = to as u32;
-                Ok(at.piece(me, to, Body::new(share, place(to))?))
+                Ok(at.piece(me, to, share.into_body(place(to))?))
             };
             items.divide(processes, &*key).into_iter().enumerate().map(piece).collect()
         })
@@ -256,27 +260,71 @@ pub(super) fn keyed<'env, R: Send + 'env>(
     mut step: impl FnMut(Option<Whole>) -> Result<Made<R>, Cause> + Send + 'env,
 ) -> Batches<'env, R> {
     Box::new(move |plan, onward| {
-        let watch = plan.watch.clone();
-        let mut work = move |arrived: Option<Result<Whole, Missing>>| -> Result<Vec<Next<R>>, Cause> {
-            let whole = arrived.transpose()?;
-            let _call = watch.call();
+        let (size, watch, out) = (Arc::new(GroupSize::new()), plan.watch.clone(), onward.out.clone());
+        let of = size.clone();
+        let groups = plan.graph.process("arrive", (), output("out"), move |(), mut groups| async move {
+            if only_end {
+                groups.send(Ok(Group::new())).await;
+            }
+            while let Some(group) = arrived(&inbox, of.most()).await {
+                groups.send(group).await;
+            }
+        });
+        let mut work = move |whole: Option<Whole>| -> Result<_, Cause> {
             let ticket = whole.as_ref().map_or(Ticket::first_of(0), |whole| whole.ticket);
             let Made { results, ends } = guarded(name, ticket, || step(whole))?;
-            Ok(results.into_iter().map(Some).chain(ends.then_some(None)).collect())
+            Ok(results.into_iter().map(Some).chain(ends.then_some(None)))
         };
-        let arrived = only_end.then_some(None).into_iter().chain(arriving(inbox).map(Some));
-        let arrived = plan.graph.source(arrived).blocking().named("arrive");
         if onward.is_parallel {
-            plan.in_parallel(arrived.try_map(work).named(name).unbatch(), onward);
+            let behind = Arc::new(GroupSize::new());
+            let of = behind.clone();
+            let all = move |group| {
+                let _call = watch.call();
+                let mut made = Group::new();
+                for_group(group, &size, &out, &mut work, |next| {
+                    made.push(next);
+                    Ok(())
+                })?;
+                let groups = std::iter::from_fn(|| (!made.is_empty()).then(|| made.split(of.most())));
+                Ok::<Vec<Group<Next<R>>>, Cause>(groups.collect())
+            };
+            plan.in_parallel(groups.try_map(all).named(name).unbatch(), behind, onward);
             return;
         }
-        let (run, watch) = (onward.run(plan.watch.clone()), plan.watch.clone());
-        let all = move |arrived| {
+        let run = onward.run();
+        let all = move |group| {
             let _call = watch.call();
-            work(arrived)?.into_iter().try_for_each(|batch| run(batch)?())
+            for_group(group, &size, &out, &mut work, |next| run(next)?())
         };
-        arrived.try_map(all).named(name).discard();
+        groups.try_map(all).named(name).discard();
     })
+}
+
+/// Does a stage's work for the batches of a group, and what is done with each result. Flushes behind the group, and before
+/// that if it takes long.
+fn for_group<X, I: Iterator<Item = X>>(
+    group: Result<Group<Whole>, Missing>,
+    size: &GroupSize,
+    out: &Outbox,
+    mut work: impl FnMut(Option<Whole>) -> Result<I, Cause>,
+    mut each: impl FnMut(X) -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    let mut group = group?;
+    let (began, batches) = (Instant::now(), group.len());
+    if batches == 0 {
+        work(None)?.try_for_each(&mut each)?;
+    }
+    let mut flushed = began;
+    while let Some(whole) = group.pop() {
+        work(Some(whole))?.try_for_each(&mut each)?;
+        if flushed.elapsed() > GROUP_TIME {
+            out.flush();
+            flushed = Instant::now();
+        }
+    }
+    out.flush();
+    size.note(batches, began.elapsed());
+    Ok(())
 }
 
 /// Values in the order of first items.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
-use thalweg::{Graph, Options, Output, Stream};
+use thalweg::{Graph, Options, Output, Stream, output};
 
 use super::batch::Cause;
 use super::keyed::merge;
-use super::plan::{Plan, arriving};
+use super::plan::{Plan, arrived};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::order::Whole;
@@ -45,10 +45,16 @@ impl Drop for Behind {
     }
 }
 
+/// Maximum number of batches that the sink takes together, beyond the window.
+const MAX_TAKEN: usize = 8;
+
+/// How often it does so before the operators behind it have begun with the first.
+const TAKEN_ROOM: usize = 2;
+
 /// What a function makes of each batch that arrives in process 0.
 pub(super) fn sink<'env, X: Send + 'env>(
     mut plan: Plan<'env>,
-    make: impl Fn(Whole) -> Result<X, Cause> + Send + 'env,
+    make: impl Fn(Whole, &mut Vec<X>) -> Result<(), Cause> + Send + 'env,
 ) -> (Plan<'env>, Stream<'env, X>) {
     let is_here = plan.process() == 0;
     let expected = plan.all();
@@ -57,22 +63,23 @@ pub(super) fn sink<'env, X: Send + 'env>(
     plan.sink = Some((inbox.clone(), plan.engine.clone()));
     let out = Arc::clone(&plan.out);
     let mut behind = Behind { watch: plan.watch.clone(), runs: false };
-    let mut arriving = arriving(inbox);
-    let batches = std::iter::from_fn(move || {
-        behind.wants();
-        let arrived = arriving.next()?;
-        behind.gets();
-        let made = arrived.map_err(Cause::from).and_then(|whole| {
-            let next = whole.ticket.next(whole.last);
-            let made = make(whole)?;
-            out.push([], next);
-            Ok(made)
-        });
-        Some(made)
-    });
     // A graph of its own: it may end before the stages do. Other processes drop it.
-    let stream = Graph::new().try_source(batches).blocking().named("gather");
-    (plan, stream)
+    let taken = Graph::new().process("gather", (), output("out"), |(), mut taken| async move {
+        while let Some(group) = arrived(&inbox, MAX_TAKEN).await {
+            behind.gets();
+            let (mut group, mut made) = (group?, Vec::new());
+            while let Some(whole) = group.pop() {
+                let next = whole.ticket.next(whole.last);
+                make(whole, &mut made)?;
+                out.push([], next);
+            }
+            taken.send(made).await;
+            out.flush();
+            behind.wants();
+        }
+        Ok::<(), Cause>(())
+    });
+    (plan, taken.capacity(TAKEN_ROOM).unbatch())
 }
 
 impl<'env, T: Send + 'env> Local<'env, T> {
@@ -81,8 +88,16 @@ impl<'env, T: Send + 'env> Local<'env, T> {
     where
         T: DeserializeOwned + 'static,
     {
-        let (plan, stream) = sink(plan, |whole| Ok(merge::<T>("sink", whole.ticket, whole.pieces)?.items));
-        Local { plan, stream: stream.unbatch() }
+        let (plan, stream) = sink(plan, |whole, made| {
+            let mut items = merge::<T>("sink", whole.ticket, whole.pieces)?.items;
+            if made.is_empty() {
+                *made = items
+            } else {
+                made.append(&mut items)
+            }
+            Ok(())
+        });
+        Local { plan, stream }
     }
 
     /// Replaces each item by the result of a function that may keep state.

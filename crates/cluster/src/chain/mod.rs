@@ -5,6 +5,7 @@ pub(crate) mod budget;
 mod combine;
 mod file;
 mod gaps;
+mod handover;
 mod items;
 mod keyed;
 mod local;
@@ -23,7 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thalweg::{Output, Stream};
 
-use crate::piece::{Body, Damaged, Piece};
+use crate::piece::{Damaged, Piece};
 pub(crate) use batch::message;
 use batch::{Cause, Name, Stage};
 use items::Items;
@@ -190,7 +191,7 @@ impl<'env, T: Serialize + DeserializeOwned + Send + 'static> Chain<'env, T> {
     /// Sends all items to process 0.
     fn send_home(self, name: &'static str) -> Plan<'env> {
         let (me, place) = (self.plan.process() as u32, self.plan.places());
-        self.send(name, false, move |at, items| Ok(vec![at.piece(me, 0, Body::new(items, place(0))?)]))
+        self.send(name, false, move |at, items| Ok(vec![at.piece(me, 0, items.into_body(place(0))?)]))
     }
 
     /// Replaces each item by the result of a function that may keep state, in process 0 and in order.

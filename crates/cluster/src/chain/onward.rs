@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::batch::{Cause, Stage, guard};
+use crate::outbox::Outbox;
 use crate::piece::{Body, Piece};
 use crate::ticket::Ticket;
-use crate::watch::Watch;
 
 /// The place of items in the order of all.
 #[derive(Clone, Copy)]
@@ -38,6 +38,8 @@ pub(super) struct Onward<'env, P> {
     pub end: Option<Arc<dyn Fn() -> Result<(), Cause> + Send + Sync + 'env>>,
     /// There are functions of the user's, so batches are worth a parallel node.
     pub is_parallel: bool,
+    /// Where the pieces go: to be flushed behind a group of batches.
+    pub out: Arc<Outbox>,
 }
 
 impl<'env, P: 'env> Onward<'env, P> {
@@ -47,22 +49,18 @@ impl<'env, P: 'env> Onward<'env, P> {
         stage: impl Fn() -> Stage + Send + Sync + 'env,
         f: impl Fn(Q) -> Result<P, Cause> + Send + Sync + 'env,
     ) -> Onward<'env, Q> {
-        let Onward { each, end, is_parallel } = self;
+        let Onward { each, end, is_parallel, out } = self;
         let each = move |at_stage: &mut Stage, at: At, batch: Q| {
             *at_stage = stage();
             each(at_stage, at, f(batch)?)
         };
-        Onward { each: Arc::new(each), end, is_parallel }
+        Onward { each: Arc::new(each), end, is_parallel, out }
     }
 
-    /// Runs the stages for a batch, or what is done at the end.
-    pub fn run(
-        self,
-        watch: Arc<Watch>,
-    ) -> impl Fn(Option<(At, P)>) -> Result<Ordered<'env>, Cause> + Send + Sync + 'env {
+    /// Runs the stages for a batch, or what is done at the end; the caller counts the call.
+    pub fn run(self) -> impl Fn(Option<(At, P)>) -> Result<Ordered<'env>, Cause> + Send + Sync + 'env {
         let Onward { each, end, .. } = self;
         move |batch| {
-            let _call = watch.call();
             Ok(match (batch, &end) {
                 (Some((at, batch)), _) => {
                     guard(Stage::Fixed("source"), at.ticket, |stage| each(stage, at, batch))?

@@ -66,7 +66,10 @@ impl Cluster {
         let weighing = reader.weighing.clone();
         let batches = reader.read(mine, move |number| part(number as usize).into_iter());
         let batches: Batches<'env, T> = Box::new(move |plan, onward| {
-            plan.read(batches, onward.after(|| Stage::Fixed("source"), |read| Ok(Items::whole(read?))));
+            plan.read_batches(
+                batches,
+                onward.after(|| Stage::Fixed("source"), |read| Ok(Items::whole(read?))),
+            );
         });
         Chain::new(plan, batches, Some(weighing))
     }

@@ -1,13 +1,15 @@
 //! What a run of a chain needs, beside the types of its items.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
-use thalweg::{Graph, Stream};
+use thalweg::{Graph, Stream, output};
 
 use super::batch::{Cause, Failure, Stage};
 use super::budget::Budget;
+use super::handover::Handover;
 use super::items::Items;
 use super::onward::{At, Onward, Ordered};
 use crate::cluster::Cluster;
@@ -15,6 +17,7 @@ use crate::dataflow::{Flow, Station};
 use crate::ending::Ending;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::group::{Group, GroupSize};
 use crate::inbox::{Inbox, NoBatch};
 use crate::order::{Expected, Whole};
 use crate::outbox::Outbox;
@@ -187,7 +190,7 @@ impl<'env> Plan<'env> {
 
     /// Adds a place where pieces are exchanged. Returns its inbox, if this process has the stage behind it.
     pub fn station(&mut self, name: &'static str, expected: Expected, is_here: bool) -> Arc<Inbox> {
-        let inbox = Arc::new(Inbox::new(name, expected, self.engine.clone()));
+        let inbox = Arc::new(Inbox::new(name, expected));
         self.out = Arc::new(Outbox::new(expected.first()));
         if !is_here {
             self.out.close();
@@ -269,32 +272,80 @@ impl<'env> Plan<'env> {
                 Ok(())
             }))
         };
-        Onward { each: Arc::new(each), end: None, is_parallel }
+        Onward { each: Arc::new(each), end: None, is_parallel, out: self.out.clone() }
+    }
+
+    /// Calls a function with each item of an iterator, on a thread of its own, since the iterator may wait for the outside world.
+    pub fn read<X>(
+        &self,
+        items: impl IntoIterator<Item = X, IntoIter: Send + 'env>,
+        mut f: impl FnMut(Option<X>) -> Result<(), Cause> + Send + 'env,
+    ) {
+        let mut items = items.into_iter();
+        self.graph.kernel("read", (), ()).blocking().sequential(move |_, _| -> Result<_, Cause> {
+            let item = items.next();
+            let ends = item.is_none();
+            f(item)?;
+            Ok(if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
     }
 
     /// Reads batches, and runs stages for several at a time.
-    pub fn read<P: Send + 'env>(
-        &mut self,
-        batches: impl Iterator<Item = (At, P)> + Send + 'env,
+    pub fn read_batches<P: Send + 'env>(
+        &self,
+        batches: impl IntoIterator<Item = (At, P), IntoIter: Send + 'env>,
         onward: Onward<'env, P>,
     ) {
-        let end = onward.end.is_some().then_some(None);
-        let batches = self.graph.source(batches.map(Some).chain(end)).blocking().named("source");
-        self.in_parallel(batches, onward);
+        let read = Arc::new(Handover::new());
+        let (handover, end) = (read.clone(), onward.end.is_some());
+        self.read(batches, move |batch| {
+            match batch {
+                Some(batch) => handover.push(Some(batch)),
+                None => {
+                    end.then(|| handover.push(None));
+                    handover.end();
+                }
+            }
+            Ok(())
+        });
+        let size = Arc::new(GroupSize::new());
+        let of = size.clone();
+        let groups = self.graph.process("source", (), output("out"), |(), mut groups| async move {
+            while let Some(group) = read.take(of.most()).await {
+                groups.send(group).await;
+            }
+        });
+        self.in_parallel(groups, size, onward);
     }
 
-    /// Runs stages for several batches at a time, and what they leave in order.
+    /// Runs stages for several batches at a time, and what they leave in order. A group is what one thread runs: see
+    /// [`GroupSize`].
     pub fn in_parallel<P: Send + 'env>(
         &self,
-        batches: Stream<'env, Option<(At, P)>>,
+        groups: Stream<'env, Group<Option<(At, P)>>>,
+        size: Arc<GroupSize>,
         onward: Onward<'env, P>,
     ) {
-        let (run, watch) = (onward.run(self.watch.clone()), self.watch.clone());
-        let finish = move |ordered: Ordered<'env>| {
+        let (out, watch) = (onward.out.clone(), self.watch.clone());
+        let run = onward.run();
+        let run_group = move |mut group: Group<Option<(At, P)>>| -> Result<Group<Ordered<'env>>, Cause> {
             let _call = watch.call();
-            ordered()
+            let (began, batches) = (Instant::now(), group.len());
+            let mut ordered = Group::new();
+            while let Some(batch) = group.pop() {
+                ordered.push(run(batch)?);
+            }
+            size.note(batches, began.elapsed());
+            Ok(ordered)
         };
-        batches.try_par_map(run).named("stages").try_map(finish).discard();
+        let watch = self.watch.clone();
+        let finish = move |mut ordered: Group<Ordered<'env>>| {
+            let _call = watch.call();
+            let finished = std::iter::from_fn(|| ordered.pop()).try_for_each(|ordered| ordered());
+            out.flush();
+            finished
+        };
+        groups.try_par_map(run_group).named("stages").try_map(finish).discard();
     }
 }
 
@@ -303,13 +354,13 @@ pub(super) fn failure(stage: &str, ticket: Ticket, damaged: Damaged) -> Failure 
     Failure { stage: stage.to_owned(), ticket, text: damaged.to_string(), help: None, cause: None }
 }
 
-/// The batches that arrive in an inbox, until all have or the run ends early.
-pub(super) fn arriving(inbox: Arc<Inbox>) -> impl Iterator<Item = Result<Whole, Missing>> + Send {
-    std::iter::from_fn(move || match inbox.take() {
-        Ok(whole) => Some(Ok(whole)),
+/// The batches that wait in an inbox, at most this number, and at least one; `None` when all were taken or the run ends early.
+pub(super) async fn arrived(inbox: &Inbox, most: usize) -> Option<Result<Group<Whole>, Missing>> {
+    match inbox.batches(most).await {
+        Ok(group) => Some(Ok(group)),
         Err(NoBatch::Missing(ticket)) => Some(Err(Missing(ticket))),
         Err(NoBatch::Complete | NoBatch::Stopped) => None,
-    })
+    }
 }
 
 /// A batch never arrived, although no process sends any more: a defect of this crate.
