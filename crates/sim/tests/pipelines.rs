@@ -1,8 +1,6 @@
 //! Random pipelines in virtual time beside the queueing model: channels of few places, pools and threads for all nodes.
 
-mod support;
-
-use support::FREE;
+use crate::support::FREE;
 use thalweg_graph::{Kind, NodeId};
 use thalweg_plan::{POOLS, Plan, Wishes};
 use thalweg_policy::{Auto, Pools};

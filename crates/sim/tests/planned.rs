@@ -1,8 +1,6 @@
 //! Runs that follow a plan: its capacities, its claims and its pools.
 
-mod support;
-
-use support::FREE;
+use crate::support::FREE;
 use thalweg_graph::NodeId;
 use thalweg_plan::{POOLS, Plan, Wishes};
 use thalweg_policy::{Decision, Pools};

@@ -1,9 +1,7 @@
 //! Static execution in virtual time: random graphs under random plans, and what its workers run.
 
-mod support;
-
+use crate::support::FREE;
 use std::collections::BTreeSet;
-use support::FREE;
 use thalweg_graph::{GraphData, Kind, Link, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::static_plan::Spare;

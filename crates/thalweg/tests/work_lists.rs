@@ -541,7 +541,7 @@ fn a_part_that_is_done_waits_for_the_rest() {
                     to.extend([]);
                 });
             to_own.feed(own);
-            let (again, again_back) = graph.feedback([300_000u64]);
+            let (again, again_back) = graph.feedback([60_000u64]);
             let outs = (output("again"), output("to"));
             let (to_again, to_first) = graph
                 .kernel("second", (input("to", to), input("again", again_back)), outs)

@@ -1,6 +1,6 @@
 //! What good, bad and invalid colours change on the paper's machine, 8 domains of 10 cores (sections 5.5.2 to 5.5.4).
 
-use crate::order::check;
+use super::order::check;
 use thalweg_sim::loops::{LoopSchedule, LoopSettings};
 use thalweg_sim::tasks::shapes::{self, Links};
 use thalweg_sim::tasks::{Benchmark, Colouring, TaskGraph, TaskReport, TaskSettings, by_levels, run};
