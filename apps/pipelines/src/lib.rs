@@ -14,11 +14,13 @@ pub mod des;
 pub mod dnn;
 mod error;
 pub mod lz77;
+mod profile;
 mod random;
 mod sum;
 pub mod synthetic;
 
 pub use error::Error;
+pub use profile::chain_profile;
 
 /// The CRC-32 of a text.
 pub fn checksum(text: &[u8]) -> u32 {

@@ -32,7 +32,7 @@ const POLICIES: [&str; 6] = ["auto", "qes", "pss", "prs", "random", "ws-last"];
 
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
-    for (name, program) in programs() {
+    for (name, program) in programs(Sizes { blocks: 200_000, text: 8 << 20, inputs: 4000 }) {
         let name = format!("map.program.{name}");
         if session.selects(&name) {
             figure(session, &name, &*program);
@@ -52,16 +52,28 @@ pub fn run(session: &mut Session) {
 type Ran = Result<(u64, Report), String>;
 
 /// A program that can be run again and again.
-type Program = Box<dyn Fn(&Options) -> Ran>;
+pub(super) type Program = Box<dyn Fn(&Options) -> Ran>;
 
 fn ran<T>(output: Output<'_, T>, options: &Options, sum: impl Fn(&T) -> u64) -> Ran {
     let (value, report) = output.run_with(options).map_err(|error| format!("{error:?}"))?.into_parts();
     Ok((sum(&value), report))
 }
 
-fn programs() -> [(&'static str, Program); 3] {
-    let blocks = des::input(200_000, 1);
-    let text = lz77::input(8 << 20, 1);
+/// The sizes of the programs' inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// Blocks of DES.
+    pub(super) blocks: usize,
+    /// Bytes of LZ77's text.
+    pub(super) text: usize,
+    /// Inputs of the network.
+    pub(super) inputs: u64,
+}
+
+pub(super) fn programs(sizes: Sizes) -> [(&'static str, Program); 3] {
+    let Sizes { inputs, .. } = sizes;
+    let blocks = des::input(sizes.blocks, 1);
+    let text = lz77::input(sizes.text, 1);
     let network = dnn::Parameters::default().network();
     let words = |blocks: &Vec<u64>| blocks.iter().fold(0, |sum: u64, block| sum.rotate_left(5) ^ block);
     [
@@ -78,7 +90,7 @@ fn programs() -> [(&'static str, Program); 3] {
                 Ok((u64::from(thalweg_pipelines::checksum(&packed)), report))
             }),
         ),
-        ("dnn", Box::new(move |options| ran(network.graph(4000, 1), options, |sum| *sum))),
+        ("dnn", Box::new(move |options| ran(network.graph(inputs, 1), options, |sum| *sum))),
     ]
 }
 

@@ -21,6 +21,7 @@ mod kpn_memory;
 mod locality;
 mod loops;
 mod map;
+mod map_model;
 mod operators;
 pub mod owned;
 mod partition;

@@ -1,5 +1,5 @@
 //! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`,
-//! `locality` and `danbi`; `archives`; and `cluster`.
+//! `locality`, `danbi` and `map.model`; `archives`; and `cluster`.
 
 use thalweg_kpn::H264;
 
@@ -8,6 +8,7 @@ use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
 use super::locality;
+use super::map_model;
 use super::{archives, cluster};
 use crate::session::Session;
 
@@ -43,6 +44,7 @@ pub fn run(session: &mut Session) {
     hybrid::run(session);
     locality::run(session);
     danbi::run(session);
+    map_model::run(session);
     archives::run(session);
     cluster::sweep(session);
 }

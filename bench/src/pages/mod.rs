@@ -148,6 +148,9 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
             table::costs(&figures, number_of)
         } else if let Some(table) = danbi::table(section.subject, data, number_of) {
             table
+        } else if let Some(table) = mapping::table(section.subject, data) {
+            papers.retain(|statement| statement.point.is_none());
+            table
         } else if locality::is_counted(section.subject) {
             let table = table::counts(&figures, &papers);
             papers.retain(|statement| statement.point.is_none());

@@ -1,11 +1,12 @@
 //! The figures that the papers report: `bench/paper/*.tsv`.
 
 /// The contents of the files.
-const PAPERS: [&str; 6] = [
+const PAPERS: [&str; 7] = [
     include_str!("../../paper/nornir.tsv"),
     include_str!("../../paper/danbi.tsv"),
     include_str!("../../paper/hybrid.tsv"),
     include_str!("../../paper/locality.tsv"),
+    include_str!("../../paper/locality-mappings.tsv"),
     include_str!("../../paper/locality-tasks.tsv"),
     include_str!("../../paper/work-stealing.tsv"),
 ];

@@ -1,6 +1,7 @@
 //! Plots, as SVG for light and dark pages.
 
 pub mod curves;
+pub mod scatter;
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};

@@ -17,9 +17,11 @@
 //! - The source sends whole periods: a module that waits for the rest of its items does not fire.
 
 use crate::random::Random;
-use crate::sum;
+use crate::{chain_profile, sum};
 use std::ops::ControlFlow;
 use std::time::Duration;
+use thalweg::embed::graph::GraphData;
+use thalweg::plan::Profile;
 use thalweg::{Graph, Kernel, Output, Stream, output, window};
 
 mod generate;
@@ -123,6 +125,16 @@ fn add_module(
     let time = Some(module.nanoseconds).filter(|time| *time > 0 && pace != Pace::OFF);
     let kernel = time.map(Duration::from_nanos).into_iter().fold(kernel, Kernel::firing_time);
     kernel.sequential(move |items, out| out.extend(state.fire(&module, pace, items.as_slice())))
+}
+
+/// What mappers need to know of the pipeline's [graph](graph()), without a run of these periods: modules compute for their times,
+/// source and sink take none.
+pub fn profile(pipeline: &Pipeline, graph: &GraphData, periods: u64) -> Profile {
+    let modules = pipeline.modules();
+    let time = |node: usize| {
+        node.checked_sub(1).and_then(|at| modules.get(at)).map_or(0, |module| module.nanoseconds)
+    };
+    chain_profile(graph, periods * u64::from(pipeline.gains()[0]), |node| Duration::from_nanos(time(node)))
 }
 
 /// The program without a graph: one module after the other fires as often as it does in a period.
