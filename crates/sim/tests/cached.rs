@@ -25,7 +25,7 @@ fn misses_take_their_time() {
         let drawn = pipeline(12, M / 6, &mut Random(seed * 104_729));
         let model = Model::of_profile(&drawn.graph, &drawn.profile);
         let plan = drawn.plan("seg-cache", 1, M);
-        let play = |cache| run_planned(&Static, &model, &Settings { cache, ..FREE }, plan.clone()).unwrap();
+        let play = |cache| run_planned(&Static::default(), &model, &Settings { cache, ..FREE }, plan.clone()).unwrap();
         let (without, with) = (play(None), play(Some(CACHE)));
         assert_eq!((&with.firings, &with.decisions), (&without.firings, &without.decisions));
         assert!(without.misses.is_empty() && all(&with) > 0);
@@ -45,7 +45,7 @@ fn a_mapping_is_faster_where_its_segments_fit() {
     let play = |workers| {
         let plan = drawn.plan("seg-runtime", workers, M);
         let settings = Settings { workers, cache: Some(CACHE), ..FREE };
-        run_planned(&Static, &model, &settings, plan).unwrap()
+        run_planned(&Static::default(), &model, &settings, plan).unwrap()
     };
     let state = |report: &Report| report.misses.iter().map(|misses| misses.state).sum::<u64>();
     let one = play(1);
@@ -90,7 +90,7 @@ fn seg_cache_misses_in_proportion_to_its_load() {
         let load = drawn.loads(&plan, 1)[0];
         let model = Model::of_profile(&drawn.graph, &drawn.profile);
         let cache = Some(CacheModel { bytes: 2 * M, ..CACHE });
-        let report = run_planned(&Static, &model, &Settings { cache, ..FREE }, plan).unwrap();
+        let report = run_planned(&Static::default(), &model, &Settings { cache, ..FREE }, plan).unwrap();
         let each = model.nodes[0].firings as f64 / B as f64;
         // The first load of each segment is no part of the rate.
         let misses = all(&report) as f64 - drawn.graph.nodes().len() as f64 * (M / 6 / B) as f64;

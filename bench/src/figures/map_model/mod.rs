@@ -76,7 +76,7 @@ impl Known {
     ) -> Result<Report, String> {
         let plan = self.plan(mapper, workers, target)?;
         let model = Model::of_profile(&self.graph, &self.profile);
-        run_planned(&Static, &model, &costs(workers, cache), plan)
+        run_planned(&Static::default(), &model, &costs(workers, cache), plan)
             .map_err(|failure| format!("{mapper} on {workers} workers: {failure}"))
     }
 }

@@ -335,14 +335,15 @@ fn compare_segments(model: &Model, segments: &[&[u32]]) {
         let mut plan = Plan::new(&model.graph, &wishes);
         *plan.segments_mut() = segments.clone();
         *plan.capacities_mut() = model.graph.channel_ids().map(|id| model.capacity_of(id)).collect();
-        let simulated = thalweg_sim::run_planned(&Static, &model, &virtual_settings(sizes), plan).unwrap();
+        let simulated =
+            thalweg_sim::run_planned(&Static::default(), &model, &virtual_settings(sizes), plan).unwrap();
         let simulated = to_last_activation(simulated.decisions);
         let segments = segments.clone();
         let options = options(sizes).plan_with(move |_, mut plan| {
             *plan.segments_mut() = segments.clone();
             Ok(plan)
         });
-        let real = under_options(&Static, &model, options);
+        let real = under_options(&Static::default(), &model, options);
         let same = real.iter().zip(&simulated).take_while(|(a, b)| a == b).count();
         let next = (real.get(same), simulated.get(same));
         assert!(real == simulated, "{run}, {capacity}: entry {same}, {next:?}\n{}", model.graph);
