@@ -1,11 +1,7 @@
 //! Runs in virtual time whose firings take time for what they miss.
 
-#[path = "support/drawn.rs"]
-mod drawn;
-mod support;
-
-use drawn::{B, M, Random, pipeline};
-use support::FREE;
+use crate::support::FREE;
+use crate::support::drawn::{B, M, Random, pipeline};
 use thalweg_graph::{Footprint, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::{Auto, Static};
@@ -25,7 +21,9 @@ fn misses_take_their_time() {
         let drawn = pipeline(12, M / 6, &mut Random(seed * 104_729));
         let model = Model::of_profile(&drawn.graph, &drawn.profile);
         let plan = drawn.plan("seg-cache", 1, M);
-        let play = |cache| run_planned(&Static::default(), &model, &Settings { cache, ..FREE }, plan.clone()).unwrap();
+        let play = |cache| {
+            run_planned(&Static::default(), &model, &Settings { cache, ..FREE }, plan.clone()).unwrap()
+        };
         let (without, with) = (play(None), play(Some(CACHE)));
         assert_eq!((&with.firings, &with.decisions), (&without.firings, &without.decisions));
         assert!(without.misses.is_empty() && all(&with) > 0);

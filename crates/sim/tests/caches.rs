@@ -2,10 +2,7 @@
 //!
 //! Items are bytes, so M and B count items as in the thesis. The bounds are asymptotic: each test has one constant for its sweep.
 
-#[path = "support/drawn.rs"]
-mod drawn;
-
-use drawn::{B, M, Random, pipeline};
+use crate::support::drawn::{B, M, Random, pipeline};
 use thalweg_graph::{Footprint, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::mappers;
 use thalweg_plan::{Plan, Wishes};

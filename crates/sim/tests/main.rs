@@ -1,5 +1,6 @@
 //! The tests of the virtual host: a module for each subject, in one program, so that a policy's run is compiled once.
 
+mod cached;
 mod caches;
 mod carrying;
 mod conformance;

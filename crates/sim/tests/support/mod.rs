@@ -1,5 +1,7 @@
 //! What tests of plans share.
 
+pub mod drawn;
+
 use thalweg_sim::Settings;
 
 /// A machine on which nothing but firings takes time.
