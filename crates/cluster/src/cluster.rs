@@ -2,10 +2,11 @@
 
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::chain::SharedValues;
+use crate::ending::Ending;
 use crate::error::Error;
 use crate::hosts::{self, Places};
 use crate::mesh::{Identity, key_of};
@@ -33,6 +34,8 @@ pub struct Cluster {
     pub(crate) shared: Arc<Mutex<SharedValues>>,
     /// Of the last run.
     pub(crate) report: Arc<Mutex<Option<Report>>>,
+    /// Of the run that goes on, or the last one.
+    pub(crate) ending: Arc<Mutex<Weak<Ending>>>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -127,7 +130,15 @@ impl Cluster {
             settings: Settings::default(),
             shared: Arc::default(),
             report: Arc::default(),
+            ending: Arc::default(),
         }
+    }
+
+    /// Whether the run that this cluster or a clone makes ends early, since a process has failed or the sink needs no more. A function
+    /// of a chain that takes seconds may ask, and return at once: what it returns then is not used. Else the end waits for it.
+    pub fn is_ending(&self) -> bool {
+        let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        ending.is_some_and(|ending| ending.is_stopped() || ending.is_enough())
     }
 
     /// The number of this process. Process 0 runs the stages that are not distributed, and has the result.

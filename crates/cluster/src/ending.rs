@@ -54,6 +54,11 @@ impl Ending {
         hooks.iter().for_each(|hook| hook(&others));
     }
 
+    /// Whether the sink needs no more items.
+    pub fn is_enough(&self) -> bool {
+        self.enough.load(Ordering::Acquire)
+    }
+
     /// What is done when the sink needs no more items; at once, if it already needs none.
     pub fn on_enough(&self, hook: impl Fn() + Send + 'static) {
         let mut hooks = self.on_enough.lock().unwrap_or_else(PoisonError::into_inner);

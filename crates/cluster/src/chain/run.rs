@@ -32,6 +32,7 @@ pub(super) fn run<'env, R>(
     if let Some(error) = refused {
         return Err(error);
     }
+    *cluster.ending.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&ending);
     if cluster.settings.resume && file.is_none() {
         let text = format!("this chain has no file to go on with: {shape}");
         return Err(Error::new(text).with_help("a run resumes only if its chain ends with `write_file`"));
