@@ -54,6 +54,8 @@ pub(crate) enum Refusal {
     OtherSecret = 3,
     /// The other's run has another number of processes.
     OtherSize = 4,
+    /// What listens at the address of a process is another one, or no process at all.
+    OtherListener = 5,
 }
 
 impl Refusal {
@@ -64,12 +66,15 @@ impl Refusal {
             Refusal::OtherProgram => "it runs another program, or the same with other arguments",
             Refusal::OtherSecret => "it has another secret",
             Refusal::OtherSize => "its run has another number of processes",
+            Refusal::OtherListener => "another program, or a process of another number or run, listens there",
         }
     }
 
     fn of(byte: u8) -> Option<Refusal> {
         use Refusal::*;
-        [NotOfThisRun, OtherProgram, OtherSecret, OtherSize].into_iter().find(|it| *it as u8 == byte)
+        [NotOfThisRun, OtherProgram, OtherSecret, OtherSize, OtherListener]
+            .into_iter()
+            .find(|it| *it as u8 == byte)
     }
 }
 
@@ -109,13 +114,15 @@ pub(crate) fn connect(
     stream.write_all(&mine)?;
     let theirs: Hello = read(stream)?;
     let proof: [u8; PROOF] = read(stream)?;
-    if check(&theirs, me)? != (peer, kind) {
-        return Err(Failed::Refused(Refusal::NotOfThisRun));
-    }
+    let other = Failed::Refused(Refusal::OtherListener);
+    let Ok(found) = check(&theirs, me) else { return Err(other) };
     if proof_of(me, Role::Acceptor, &mine, &theirs) != blake3::Hash::from_bytes(proof) {
         // No proof: the other sees what differs.
         _ = stream.write_all(&[0; PROOF]);
         return Err(Failed::Refused(Refusal::OtherSecret));
+    }
+    if found != (peer, kind) {
+        return Err(other);
     }
     stream.write_all(proof_of(me, Role::Connector, &mine, &theirs).as_bytes())?;
     match read::<1>(stream)? {
@@ -215,14 +222,23 @@ mod tests {
         Identity { process, processes: 2, program: [program; 32], key: key_of(secret.as_bytes()) }
     }
 
-    /// What both ends say, of a connection on which `meddle` may do something with the bytes of the connector.
+    /// What both ends say, of a connection with process 0.
     fn greet(connector: Identity, acceptor: Identity) -> (Result<(), Failed>, Result<(u32, Kind), Failed>) {
+        greet_at(0, connector, acceptor)
+    }
+
+    /// The same, where process `peer` is expected to listen.
+    fn greet_at(
+        peer: u32,
+        connector: Identity,
+        acceptor: Identity,
+    ) -> (Result<(), Failed>, Result<(u32, Kind), Failed>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let connecting = std::thread::spawn(move || {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-            connect(&mut stream, &connector, 0, Kind::Data)
+            connect(&mut stream, &connector, peer, Kind::Data)
         });
         let mut stream = listener.accept().unwrap().0;
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -250,13 +266,30 @@ mod tests {
         ] {
             let number = other.process;
             let (connected, accepted) = greet(other, identity(0, "s", 1));
-            assert!(matches!(connected, Err(Failed::Refused(it)) if it == why), "{connected:?}");
+            let said = if matches!(why, NotOfThisRun) { OtherListener } else { why };
+            assert!(matches!(connected, Err(Failed::Refused(it)) if it == said), "{connected:?}");
             match why {
                 NotOfThisRun | OtherSecret => {
                     assert!(matches!(accepted, Err(Failed::Refused(it)) if it == why));
                 }
                 _ => assert!(matches!(accepted, Err(Failed::Differs(of, it)) if (of, it) == (number, why))),
             }
+        }
+    }
+
+    #[test]
+    fn what_listens_in_place_of_a_process_is_refused() {
+        let listens = |bytes: &[u8]| {
+            let mut stream = Played { input: io::Cursor::new(bytes.to_vec()), output: Vec::new() };
+            connect(&mut stream, &identity(2, "s", 1), 1, Kind::Data)
+        };
+        let refused = |said, why| matches!(said, Err(Failed::Refused(it)) if it == why);
+        assert!(refused(listens(&[b'x'; HELLO + PROOF]), Refusal::OtherListener));
+        assert!(matches!(listens(b"HTTP/1.1 400 Bad Request"), Err(Failed::Broken)));
+        // A process of another number, which knows the secret or not.
+        for (secret, why) in [("s", Refusal::OtherListener), ("t", Refusal::OtherSecret)] {
+            let (connected, accepted) = greet_at(1, identity(2, "s", 1), identity(0, secret, 1));
+            assert!(refused(connected, why) && accepted.is_err());
         }
     }
 
