@@ -6,6 +6,7 @@ use crate::Scoring;
 
 /// A column of an alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub enum Step {
     /// A letter of each sequence, equal or not.
     Pair,
@@ -17,6 +18,7 @@ pub enum Step {
 
 /// A local alignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Alignment {
     /// The score, above 0.

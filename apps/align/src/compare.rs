@@ -9,7 +9,7 @@ use crate::wavefront::{Watch, Wavefront};
 use crate::{Aligner, Alignment, Error, Gap, Result, Sequence, Work};
 
 /// The pairs and the letters of queries after which a batch ends.
-const BATCH: (usize, usize) = (4096, 1 << 20);
+pub(crate) const BATCH: (usize, usize) = (4096, 1 << 20);
 
 /// Which pairs are reported, and what of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,7 @@ impl Compare {
 
 /// A pair that is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Hit {
     /// The number of the target.
@@ -53,6 +54,7 @@ pub struct Hit {
 
 /// The pairs of a query that are reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Found {
     /// The number of the query.

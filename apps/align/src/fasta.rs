@@ -8,12 +8,14 @@ use crate::{Alphabet, Error, Result};
 
 /// A named sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cluster", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sequence {
     /// The first word of the header.
     pub name: String,
     /// The rest of the header.
     pub description: String,
     /// The letters, in upper case.
+    #[cfg_attr(feature = "cluster", serde(with = "serde_bytes"))]
     pub letters: Vec<u8>,
 }
 

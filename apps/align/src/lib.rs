@@ -21,6 +21,8 @@ mod aligner;
 mod alignment;
 mod alphabet;
 mod blosum;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod compare;
 mod error;
 mod fasta;
@@ -37,6 +39,8 @@ mod write;
 pub use aligner::{Aligner, Work};
 pub use alignment::{Alignment, Step};
 pub use alphabet::Alphabet;
+#[cfg(feature = "cluster")]
+pub use cluster::{Pairs, compare_on};
 pub use compare::{Compare, Found, Hit, compare, work};
 pub use error::{Error, Result};
 pub use fasta::{Sequence, read_fasta};

@@ -11,7 +11,7 @@ use thalweg_align::{
     Aligner, Compare, Error, Found, Gap, Quiet, Schedule, Scoring, Sequence, Watch, compare, work,
 };
 
-fn random(seed: u64, count: usize, longest: usize) -> Vec<Sequence> {
+pub(crate) fn random(seed: u64, count: usize, longest: usize) -> Vec<Sequence> {
     let mut state = seed;
     let mut next = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -28,7 +28,12 @@ fn aligner() -> Aligner {
     Aligner::new(Scoring::dna(2, 3, Gap::Affine { open: 5, extend: 2 }).unwrap())
 }
 
-fn found(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], how: &Compare) -> Vec<Found> {
+pub(crate) fn found(
+    aligner: &Aligner,
+    queries: &[Sequence],
+    targets: &[Sequence],
+    how: &Compare,
+) -> Vec<Found> {
     let mut all = Vec::new();
     compare(aligner, queries, targets, how, &Quiet, |found| {
         all.push(found);

@@ -1,5 +1,7 @@
 //! The tests of the crate, a module for each promise.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod compare;
 mod fasta;
 mod pairs;

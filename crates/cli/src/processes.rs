@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, anyhow};
 use clap::Args;
 use thalweg_cluster::{Cluster, Error};
+
+use crate::standard;
 
 /// Which processes share the work.
 #[derive(Debug, Args)]
@@ -39,6 +42,30 @@ impl Processes {
     }
 }
 
+/// Why this process cannot do its share, as this process says it: with its cause and its exit code.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Own(Arc<Mutex<Option<anyhow::Error>>>);
+
+impl Own {
+    /// Keeps an error, and returns the text that the other processes get.
+    pub fn tell(&self, error: anyhow::Error) -> String {
+        let text = format!("{error:#}");
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        text
+    }
+
+    pub fn take(&self) -> Option<anyhow::Error> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Prints what the last run has moved between processes.
+pub(crate) fn print_report(cluster: &Cluster) {
+    if let Some(report) = cluster.report() {
+        standard::eprint(report.to_string().trim_end());
+    }
+}
+
 /// Process 0 says why the run has failed.
 #[derive(Debug)]
 pub(crate) struct SaidElsewhere;
@@ -52,20 +79,21 @@ impl fmt::Display for SaidElsewhere {
 impl std::error::Error for SaidElsewhere {}
 
 /// What this process says of the failure of a run. Process 0 says `own`, if there is one, since it was the first to know of it, or
-/// else the cause; another process says that process 0 is lost, and nothing else.
+/// else the cause; another process says that process 0 is lost, or what keeps itself from joining the run, and nothing else.
 pub(crate) fn failed(cluster: &Cluster, error: &Error, own: Option<anyhow::Error>) -> anyhow::Error {
     let by_stage = error.to_string().contains("), stage ");
     match (cluster.process(), error.process()) {
         (0, _) => own.unwrap_or_else(|| with_help(error)),
         (_, None | Some(0)) if !by_stage => with_help(error),
+        (me, Some(process)) if me == process && !by_stage => with_help(error),
         _ => SaidElsewhere.into(),
     }
 }
 
 /// The error, and below it what to do.
-fn with_help(error: &Error) -> anyhow::Error {
+pub(crate) fn with_help(error: &Error) -> anyhow::Error {
     match error.help() {
-        Some(help) => anyhow!("{error}\nhelp: {help}"),
+        Some(help) => anyhow!("{error}\nhelp: {}", help.replace("`Cluster::secret_file`", "--secret-file")),
         None => anyhow!("{error}"),
     }
 }

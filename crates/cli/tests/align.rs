@@ -315,3 +315,129 @@ fn an_interrupt_leaves_no_file() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(started.elapsed() < Duration::from_secs(30));
 }
+
+/// The command in several processes.
+#[cfg(feature = "cluster")]
+fn in_processes(folder: &Path, processes: &str, arguments: &[&str]) -> Command {
+    let thalweg = env!("CARGO_BIN_EXE_thalweg");
+    let mut command = Command::new(thalweg);
+    command.args(["launch", "-n", processes, "--", thalweg, "align"]).args(arguments).current_dir(folder);
+    command
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn several_processes_write_what_one_does() {
+    let folder = folder();
+    let many: String =
+        (0..300).map(|n| format!(">s{n}\n{}\n", random(n, b"ACGT", 40 + n as usize))).collect();
+    fs::write(folder.path().join("many.fa"), many).unwrap();
+    let command =
+        |text: &str| text.lines().filter(|line| !line.starts_with("@PG")).collect::<Vec<_>>().join("\n");
+    for arguments in [
+        &["many.fa", "q.fa"][..],
+        &["q.fa", "many.fa", "--best", "--format", "sam"],
+        &["many.fa", "many.fa", "--format", "tsv", "--min-score", "40"],
+        &["--scale", "512"],
+        &["p.faa", "p.faa", "--gap", "log"],
+    ] {
+        let expected = good(folder.path(), arguments);
+        for processes in ["2", "3"] {
+            let output = in_processes(folder.path(), processes, arguments).output().unwrap();
+            assert!(output.status.success() && output.stderr.is_empty(), "{processes}: {output:?}");
+            let written = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(command(&written), command(&expected), "{processes} {arguments:?}");
+        }
+    }
+    fs::write(folder.path().join("none.fa"), "").unwrap();
+    let empty = in_processes(folder.path(), "2", &["none.fa", "t.fa", "--format", "tsv"]).output().unwrap();
+    let said = String::from_utf8_lossy(&empty.stderr);
+    assert_eq!(empty.stdout, b"query\ttarget\tscore\n");
+    assert_eq!(said, "warning: none.fa has no sequences\n");
+    let piped = in_processes(folder.path(), "2", &["-", "t.fa", "-o", "out", "--report"])
+        .stdin(fs::File::open(folder.path().join("q.fa")).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&piped.stderr);
+    assert!(said.contains(" cells a second\nlink ") && said.contains("\n1 -> 0 "), "{said}");
+    let written = fs::read_to_string(folder.path().join("out")).unwrap();
+    assert!(piped.stdout.is_empty() && written == good(folder.path(), &["q.fa", "t.fa"]));
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn process_0_alone_says_what_is_wrong_and_leaves_no_output() {
+    let folder = folder();
+    fs::write(folder.path().join("there"), "kept").unwrap();
+    for (arguments, code, why) in [
+        (&["q.fa", "none.fa"][..], 1, "error: opening none.fa: No such file or directory (os error 2)\n"),
+        (&["-", "-"], 2, "error: queries and targets are both `-`\n"),
+        (&["q.fa", "t.fa", "--counts"], 2, "error: several processes do not print --counts\n"),
+        (&["q.fa", "t.fa", "-o", "there"], 1, "error: there already exists\n"),
+        (&["q.fa", "t.fa", "-o", "no/such"], 1, "error: creating no/such: "),
+        (&["q.fa", "t.fa", "-o", "/dev/full"], 1, "No space left on device"),
+        (&["q.fa", "t.fa", "--memory", "1"], 1, "error: "),
+        (&["p.faa", "p.faa", "--match", "3"], 1, "error: --match and --mismatch are for DNA"),
+    ] {
+        let output = in_processes(folder.path(), "3", arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{said}");
+        assert!(said.contains(why), "{arguments:?}: {said}");
+        // The other line is that of the launcher.
+        assert_eq!(said.matches("error: ").count(), 2, "{said}");
+        assert!(said.ends_with(&format!("error: process 0 has failed: exit status: {code}\n")), "{said}");
+    }
+    assert_eq!(fs::read(folder.path().join("there")).unwrap(), b"kept");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn a_reader_that_wants_no_more_ends_all_processes() {
+    let folder = tempdir().unwrap();
+    let many: String = (0..400).map(|n| format!(">s{n}\n{}\n", random(n, b"ACGT", 60))).collect();
+    fs::write(folder.path().join("many.fa"), many).unwrap();
+    let mut child = in_processes(folder.path(), "3", &["many.fa", "many.fa"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.output();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// The shares of this run take minutes, and the others do not wait for theirs.
+#[cfg(all(feature = "cluster", target_os = "linux"))]
+#[test]
+fn a_process_that_is_killed_ends_the_others_in_the_middle_of_their_work() {
+    let folder = tempdir().unwrap();
+    let many: String = (0..40).map(|n| format!(">s{n}\n{}\n", random(n, b"ACGT", 20_000))).collect();
+    fs::write(folder.path().join("many.fa"), many).unwrap();
+    let mut command = in_processes(folder.path(), "3", &["many.fa", "many.fa", "-o", "out"]);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let begin = Instant::now();
+    let ids = loop {
+        let ids: Vec<i32> =
+            fs::read_to_string(&children).unwrap().split_whitespace().map(|id| id.parse().unwrap()).collect();
+        // Until all have begun to work.
+        let works = |id: &i32| {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            stat.split(' ').nth(13).and_then(|ticks| ticks.parse().ok()).is_some_and(|ticks: u64| ticks > 10)
+        };
+        if ids.len() == 3 && ids.iter().all(works) {
+            break ids;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(100));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let killed = Instant::now();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(ids[1]).unwrap(), Signal::KILL).unwrap();
+    let output = child.output();
+    assert!(killed.elapsed() < Duration::from_secs(8), "{:?}", killed.elapsed());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("error: process ") && said.lines().count() == 3, "{said}");
+    assert!(said.ends_with(" has failed: signal: 9 (SIGKILL)\n"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -17,15 +17,19 @@ use thalweg_align::{
 use thalweg_files::OutFile;
 use thalweg_inputs::Content;
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Guard, Interrupt};
 use crate::memory::Limit;
 use crate::misuse::Misuse;
+#[cfg(feature = "cluster")]
+use crate::processes::Processes;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
 use crate::{outputs, size, standard};
 
 mod paper;
+#[cfg(feature = "cluster")]
+mod shared;
 
 /// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
 ///
@@ -36,6 +40,9 @@ mod paper;
 ///
 /// Output does not depend on the number of threads. Of several best alignments of a pair, it has the one that ends
 /// first in the target, and then in the query.
+///
+/// Several processes share the pairs: process 0 reads the files, sends the sequences to the others, and writes the output, which is
+/// that of one process.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg align reads.fa genes.fa                        alignments to read
@@ -43,7 +50,8 @@ mod paper;
   thalweg align a.faa b.faa --format tsv --min-score 50  the scores of all pairs
   thalweg align one.fa other.fa --gap log --gap-open 6   long gaps are cheap
   thalweg align --scale 128 --report                     two random sequences
-  zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2")]
+  zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2
+  thalweg launch -n 2 -- thalweg align reads.fa genes.fa > hits")]
 pub(crate) struct Align {
     /// The sequences to look for, or `-` for standard input
     #[arg(required_unless_present = "scale", requires = "targets")]
@@ -106,6 +114,9 @@ pub(crate) struct Align {
     report: bool,
     #[command(flatten)]
     scheduling: Scheduling,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    processes: Processes,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -126,88 +137,116 @@ enum Kind {
 
 impl Align {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let files = [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")));
-        ensure!(
-            !files.into_iter().all(standard::is_dash),
-            Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
-        );
-        outputs::check_apart(self.output.as_deref(), files.into_iter().chain(self.scheduling.file()))?;
-        self.file().map_or(Ok(()), |path| outputs::check_absent(path, self.force))?;
-        let threads = self.threads.of_team(false)?;
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = self.processes.several()? {
+            return shared::run(self, &cluster, interrupt);
+        }
         let limit = Limit::new(Some(self.memory));
-        let [queries, targets] = match self.scale {
-            Some(scale) => paper::pair(self.gap, scale).map(|sequence| vec![sequence]),
-            None => {
-                let [queries, targets] = files.map(|path| self.read(path, limit, interrupt));
-                [queries?, targets?]
-            }
-        };
+        self.check_files()?;
+        let threads = self.threads.of_team(false)?;
+        let [queries, targets] = self.sequences(limit, interrupt)?;
         let placement = self.scheduling.placement(threads, interrupt)?;
         let aligner = self.scheduled(self.aligner(&queries, &targets, threads)?, placement.as_ref());
-        let how = Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() };
-        let work = work(&aligner, &how, &queries, &targets);
-        self.check_work(&work, limit)?;
-        if stderr().is_terminal() || self.report {
-            standard::eprint(&announcement(&aligner, &queries, &targets, &work));
-        }
+        let work = self.begin(&aligner, &queries, &targets, limit)?;
         let watch = Stopwatch {
             progress: Progress::cells(u64::try_from(work.cells).ok()),
             counts: Mutex::default(),
             interrupt,
         };
         let started = Instant::now();
-        let compare = || self.compare(&aligner, &how, (&queries, &targets), &watch);
+        let compare = || -> Result<bool> {
+            let mut output = self.output(&aligner, (&queries, &targets), interrupt)?;
+            let write = |found| output.writer.write(&found);
+            let compared = compare(&aligner, &queries, &targets, &self.how(), &watch, write);
+            watch.progress.finish();
+            output.end(compared)
+        };
         let (is_complete, jobs) = self.scheduling.count(compare);
         let is_complete = is_complete?;
         if let Some(placement) = placement {
             placement.print(&watch.accesses(), &jobs);
         }
-        if is_complete && self.report {
-            let took = started.elapsed().as_secs_f64();
-            let rate = work.cells as f64 / took.max(1e-9);
-            standard::eprint(&format!("{took:.3} s, {} cells a second", count(rate)));
+        if is_complete {
+            self.report_rate(&work, started);
         }
         Ok(())
     }
 
-    /// Compares and writes. Returns whether the reader of the output has read all.
-    fn compare(
+    /// Checks what the names of the files alone show.
+    fn check_files(&self) -> Result<()> {
+        let files = self.inputs();
+        ensure!(
+            !files.into_iter().all(standard::is_dash),
+            Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
+        );
+        outputs::check_apart(self.output.as_deref(), files.into_iter().chain(self.scheduling.file()))?;
+        self.file().map_or(Ok(()), |path| outputs::check_absent(path, self.force))
+    }
+
+    fn inputs(&self) -> [&Path; 2] {
+        [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")))
+    }
+
+    /// The queries and the targets.
+    fn sequences(&self, limit: Limit, interrupt: &Interrupt) -> Result<[Vec<Sequence>; 2]> {
+        if let Some(scale) = self.scale {
+            return Ok(paper::pair(self.gap, scale).map(|sequence| vec![sequence]));
+        }
+        let [queries, targets] = self.inputs().map(|path| self.read(path, limit, interrupt));
+        Ok([queries?, targets?])
+    }
+
+    /// Which pairs are reported.
+    fn how(&self) -> Compare {
+        Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() }
+    }
+
+    /// Says what is about to be done, unless it exceeds the limits.
+    fn begin(
         &self,
         aligner: &Aligner,
-        how: &Compare,
-        (queries, targets): (&[Sequence], &[Sequence]),
-        watch: &Stopwatch<'_>,
-    ) -> Result<bool> {
+        queries: &[Sequence],
+        targets: &[Sequence],
+        limit: Limit,
+    ) -> Result<Work> {
+        if matches!(self.alphabet, Letters::Auto) {
+            warn_if_mixed(queries, targets);
+        }
+        let work = work(aligner, &self.how(), queries, targets);
+        self.check_work(&work, limit)?;
+        if stderr().is_terminal() || self.report {
+            standard::eprint(&announcement(aligner, queries, targets, &work));
+        }
+        Ok(work)
+    }
+
+    fn report_rate(&self, work: &Work, started: Instant) {
+        if self.report {
+            let took = started.elapsed().as_secs_f64();
+            let rate = work.cells as f64 / took.max(1e-9);
+            standard::eprint(&format!("{took:.3} s, {} cells a second", count(rate)));
+        }
+    }
+
+    /// Opens the output, and writes what comes before the first pair.
+    fn output<'a>(
+        &self,
+        aligner: &'a Aligner,
+        sequences: (&'a [Sequence], &'a [Sequence]),
+        interrupt: &Interrupt,
+    ) -> Result<Output<'a>> {
         // A device or a pipe is written directly, so there is nothing to remove and the first signal ends the process.
         let direct = |path: &Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let file = self.file().filter(|path| !direct(path));
-        let _guard = file.map(|_| watch.interrupt.guard());
+        let guard = file.map(|_| interrupt.guard());
         let output = match self.file() {
             Some(path) => OutFile::create(path, self.force)?,
             None => OutFile::direct(standard::stdout()?),
         };
         let command: Vec<String> = std::env::args_os().map(|argument| shown(argument).to_string()).collect();
         let output = BufWriter::with_capacity(1 << 16, output);
-        let mut writer =
-            Writer::new(output, self.format, (queries, targets), aligner.scoring(), &command.join(" "));
-        let compared = match &mut writer {
-            Ok(writer) => compare(aligner, queries, targets, how, watch, |found| writer.write(&found)),
-            Err(_) => Ok(()),
-        };
-        watch.progress.finish();
-        let written = writer.and_then(|writer| compared.and_then(|()| writer.finish()));
-        match written {
-            Err(Error::Io { source, .. })
-                if self.file().is_none() && source.kind() == io::ErrorKind::BrokenPipe =>
-            {
-                Ok(false)
-            }
-            written => {
-                let output = written?.into_inner().map_err(io::IntoInnerError::into_error);
-                output.context("writing the alignments")?.commit()?;
-                Ok(true)
-            }
-        }
+        let writer = Writer::new(output, self.format, sequences, aligner.scoring(), &command.join(" "))?;
+        Ok(Output { writer, is_standard: self.file().is_none(), _guard: guard })
     }
 
     /// The output, unless it is standard output.
@@ -276,9 +315,6 @@ impl Align {
                 Scoring::protein(gap).map_err(Misuse::new)?
             }
         };
-        if matches!(self.alphabet, Letters::Auto) {
-            warn_if_mixed(queries, targets);
-        }
         let aligner = Aligner::new(scoring);
         let aligner = threads.into_iter().fold(aligner, Aligner::threads);
         Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
@@ -319,6 +355,33 @@ impl Align {
         }
         Ok(())
     }
+}
+
+/// Where alignments are written.
+struct Output<'a> {
+    writer: Writer<'a, BufWriter<OutFile>>,
+    is_standard: bool,
+    _guard: Option<Guard>,
+}
+
+impl Output<'_> {
+    /// Completes the output of pairs that were compared. Returns whether its reader has read all.
+    fn end(self, compared: Result<(), Error>) -> Result<bool> {
+        let is_standard = self.is_standard;
+        match compared.and_then(|()| self.writer.finish()) {
+            Err(error) if is_standard && is_closed(&error) => Ok(false),
+            written => {
+                let output = written?.into_inner().map_err(io::IntoInnerError::into_error);
+                output.context("writing the alignments")?.commit()?;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Whether the output is a pipe whose reader needs no more, such as `head`.
+fn is_closed(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Whether the letters are nucleotides: all are their codes, and at least nine of ten are no code of several nucleotides but
