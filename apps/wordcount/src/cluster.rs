@@ -1,17 +1,18 @@
 //! Counting by several processes.
 
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_bytes::ByteBuf;
 use thalweg::{Options, Report};
-use thalweg_cluster::{Cluster, Error};
+use thalweg_cluster::{Chain, Cluster, Error};
 
+use crate::blocks::{BLOCK, Blocks};
 use crate::network::count_files;
 use crate::range::Range;
 use crate::ranking::{Ranked, Ranking, sorted};
 use crate::table::{Table, part_of};
-use crate::words::Case;
+use crate::words::{Case, CaseFolder};
 
 /// Parts of all words for each process: a part lives in a process by its hash, so each one gets about as many.
 const PARTS: usize = 8;
@@ -40,33 +41,145 @@ pub fn count_on<R: Read + Seek + Send>(
         let inputs = ranges.into_iter().map(|(file, range)| {
             let mut input = open(file)?;
             check_length(input.seek(SeekFrom::End(0))?, lengths[file])?;
-            Range::new(input, range)
+            Ok(Ending { input: Range::new(input, range)?, cluster })
         });
         let divide = |table: &Table| divide(table, bits);
         let (parts, its_report) = count_files(inputs, case, options, divide).map_err(cause)?;
         *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(its_report);
         Ok(parts.concat())
     };
-    let bits = (PARTS * processes).next_power_of_two().trailing_zeros();
+    let bits = bits(processes);
     let counted = cluster
         .clone()
         .job(format!("wordcount {case:?}"))
         .from_parts(processes, |share| [share])
         .try_par_map(|share| count_share(share, bits))
-        .named("count")
+        .named("count");
+    // The threads are those of the count.
+    let ranking = rank(counted, processes, 1)?;
+    Ok((ranking, report.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// As [`count_on`], of inputs that process 0 reads one after the other, such as pipes: each process gets blocks of the text, and counts with
+/// this many threads. The other processes drop the inputs.
+///
+/// # Errors
+/// Opening or reading an input failed, or a process could not be reached.
+pub fn count_read_on<I, R>(
+    cluster: &Cluster,
+    inputs: I,
+    case: Case,
+    threads: usize,
+) -> Result<Option<Ranking>, Error>
+where
+    I: IntoIterator<Item = io::Result<R>>,
+    I::IntoIter: Send,
+    R: Read + Send,
+{
+    let (share, bits) = (Mutex::new(Share::default()), bits(cluster.processes()));
+    let lock = || -> MutexGuard<'_, Share> { share.lock().unwrap_or_else(PoisonError::into_inner) };
+    let count = |(text, all): (ByteBuf, Option<u64>)| {
+        if all.is_none() {
+            let mut table = lock().tables.pop().unwrap_or_default();
+            table.add_text(CaseFolder::default().fold(&text, case));
+            lock().tables.push(table);
+        }
+        lock().add(all, bits)
+    };
+    let counted = cluster
+        .clone()
+        .job(format!("wordcount {case:?}"))
+        .batch(1)
+        .try_from_iter(texts(inputs.into_iter(), cluster.processes()))
+        .par_map(count)
+        .named("count");
+    rank(counted, cluster.processes(), threads)
+}
+
+/// The blocks of the inputs, which the processes get in turn, and behind them for each process how many it has got.
+fn texts<I, R>(inputs: I, processes: usize) -> impl Iterator<Item = io::Result<(ByteBuf, Option<u64>)>>
+where
+    I: Iterator<Item = io::Result<R>>,
+    R: Read,
+{
+    let (mut sent, mut told, processes) = (0, 0, processes as u64);
+    let mut blocks = inputs.flat_map(blocks).fuse();
+    std::iter::from_fn(move || match blocks.next() {
+        Some(block) => {
+            sent += 1;
+            Some(block.map(|block| (ByteBuf::from(block), None)))
+        }
+        None if told < processes => {
+            let to = (sent + told) % processes;
+            told += 1;
+            Some(Ok((ByteBuf::new(), Some((sent + processes - 1 - to) / processes))))
+        }
+        None => None,
+    })
+}
+
+/// The blocks of an input.
+fn blocks<R: Read>(input: io::Result<R>) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    let (input, failed) = match input {
+        Ok(input) => (Some(input), None),
+        Err(error) => (None, Some(Err(error))),
+    };
+    let read = input.into_iter().flat_map(|input| {
+        let mut blocks = Blocks::new(input, BLOCK);
+        std::iter::from_fn(move || blocks.next().transpose())
+    });
+    read.chain(failed)
+}
+
+/// What a process has counted of the texts that it gets.
+#[derive(Default)]
+struct Share {
+    tables: Vec<Table>,
+    /// Texts that are counted.
+    counted: u64,
+    /// Texts that it gets, once this is known.
+    all: Option<u64>,
+}
+
+impl Share {
+    /// Another text is counted, or it is known how many there are. Returns the words once all are counted.
+    fn add(&mut self, all: Option<u64>, bits: u32) -> Vec<(u32, ByteBuf)> {
+        match all {
+            Some(all) => self.all = Some(all),
+            None => self.counted += 1,
+        }
+        if self.all != Some(self.counted) {
+            return Vec::new();
+        }
+        let tables = std::mem::take(&mut self.tables);
+        tables.iter().flat_map(|table| divide(table, bits)).collect()
+    }
+}
+
+/// The parts of all words, as a power of two.
+fn bits(processes: usize) -> u32 {
+    (PARTS * processes).next_power_of_two().trailing_zeros()
+}
+
+/// The ranking of words that all processes have counted, by part, in process 0.
+fn rank(
+    counted: Chain<'_, Vec<(u32, ByteBuf)>>,
+    processes: usize,
+    threads: usize,
+) -> Result<Option<Ranking>, Error> {
+    let bits = bits(processes);
+    let counted = counted
         .par_flat_map(|parts| parts)
         .key_by(|(part, _)| *part)
         // As many words may come of each process as of the first.
-        .fold(Table::new, |table, (_, words)| add(table, bits, processes, &words))
+        .fold(Table::new, move |table, (_, words)| add(table, bits, processes, &words))
         .par_map(|(_, table)| ByteBuf::from(encode(sorted(&table).iter())))
         .collect()
-        // The threads are those of the count.
-        .run_with(&Options::new().threads(1))?;
-    let ranking = counted.map(|parts| {
+        .run_with(&Options::new().threads(threads))?;
+    Ok(counted.map(|parts| {
         let words = |part: &ByteBuf| decode(part).map(|(word, count)| Ranked::new(word, count)).collect();
         Ranking::merge(parts.iter().map(words).collect())
-    });
-    Ok((ranking, report.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }))
 }
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -137,6 +250,21 @@ fn cause(error: thalweg::Error) -> Cause {
     }
 }
 
+/// An input that fails when the run ends, which does not wait for the rest.
+struct Ending<'a, R> {
+    input: R,
+    cluster: &'a Cluster,
+}
+
+impl<R: Read> Read for Ending<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.cluster.is_ending() {
+            return Err(io::Error::other("the run has ended"));
+        }
+        self.input.read(bytes)
+    }
+}
+
 fn check_length(here: u64, in_process_0: u64) -> io::Result<()> {
     let differs = || format!("a file has {here} bytes here and {in_process_0} in process 0");
     if here == in_process_0 { Ok(()) } else { Err(io::Error::other(differs())) }
@@ -188,6 +316,30 @@ mod tests {
         let words = [Ranked::new(b"a", 1), Ranked::new(&[b'x'; 1000], u64::MAX), Ranked::new(b"b", 128)];
         let bytes = encode(words.iter());
         assert!(decode(&bytes).eq(words.iter().map(|word| (word.word(), word.count))));
+    }
+
+    #[test]
+    fn each_process_gets_its_texts_and_then_their_number() {
+        let text = "word ".repeat(BLOCK);
+        for (inputs, processes) in [(0, 3), (1, 1), (1, 2), (2, 3), (3, 4), (1, 9)] {
+            let inputs = (0..inputs).map(|_| Ok(text.as_bytes()));
+            let mut shares: Vec<(u64, Option<u64>)> = vec![(0, None); processes];
+            for (number, sent) in texts(inputs, processes).enumerate() {
+                let (got, told) = &mut shares[number % processes];
+                assert!(told.is_none());
+                match sent.unwrap() {
+                    (_, None) => *got += 1,
+                    (text, all) => {
+                        assert!(text.is_empty());
+                        *told = all;
+                    }
+                }
+            }
+            assert!(shares.iter().all(|(got, told)| Some(*got) == *told), "{shares:?}");
+        }
+        let failing = [Ok(&b"a "[..]), Err(io::Error::other("lost"))];
+        let sent: Vec<_> = texts(failing.into_iter(), 2).take(2).collect();
+        assert!(sent[0].is_ok() && sent[1].as_ref().is_err_and(|error| error.to_string() == "lost"));
     }
 
     #[test]

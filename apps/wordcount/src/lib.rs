@@ -37,7 +37,7 @@ mod table;
 mod words;
 
 #[cfg(feature = "cluster")]
-pub use cluster::count_on;
+pub use cluster::{count_on, count_read_on};
 pub use mapreduce::{Shape, map_reduce, map_reduce_text, sort_based};
 pub use network::{count, count_text};
 pub use ranking::Ranking;

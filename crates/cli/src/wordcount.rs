@@ -31,13 +31,15 @@ mod shared;
 /// ends at the end of its file, a byte order mark at the beginning of a file is skipped, and a run of more than 65536
 /// bytes counts as several words.
 ///
-/// Several processes count parts of the same files, which all of them must be able to read.
+/// Several processes count parts of the same files, which all of them must be able to read. If standard input is among them,
+/// process 0 reads all, and the others get blocks of the text.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg demo wordcount book.txt --top 20
   thalweg demo wordcount --ignore-case *.txt > counts
   zcat access.log.gz | thalweg demo wordcount | head
-  thalweg launch -n 2 -- thalweg demo wordcount book.txt > counts")]
+  thalweg launch -n 2 -- thalweg demo wordcount book.txt > counts
+  zcat access.log.gz | thalweg launch -n 2 -- thalweg demo wordcount | head")]
 pub(crate) struct Wordcount {
     /// The files to read, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -67,7 +69,7 @@ impl Wordcount {
         let options = self.engine.options(Graphs::One, interrupt)?;
         self.engine.check(&[], self.files.iter().map(PathBuf::as_path))?;
         let progress = self.engine.progress(self.length()?);
-        let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
+        let case = self.case();
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));
         let counted = match self.map_reduce {
             true => map_reduce(inputs, case, Shape::for_workers(options.workers()), &options),
@@ -76,8 +78,12 @@ impl Wordcount {
         progress.end(&counted);
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
-        let counts = || format!("{} words, {} distinct", ranking.words(), ranking.distinct());
+        let counts = || counts(&ranking);
         self.engine.results.finish(&report, counts, interrupt)
+    }
+
+    fn case(&self) -> Case {
+        if self.ignore_case { Case::Ignored } else { Case::Kept }
     }
 
     /// The total length of the files, if all are regular files. Fails early for missing files and folders.
@@ -103,6 +109,10 @@ impl Wordcount {
             printed => printed.context("writing to standard output"),
         }
     }
+}
+
+fn counts(ranking: &Ranking) -> String {
+    format!("{} words, {} distinct", ranking.words(), ranking.distinct())
 }
 
 /// The length of a regular file. Fails for missing files and folders.

@@ -119,11 +119,17 @@ fn a_closed_pipe_is_no_error() {
 
 /// The command in several processes.
 #[cfg(feature = "cluster")]
-fn launched(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
+fn in_processes(folder: &Path, processes: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
     let thalweg = env!("CARGO_BIN_EXE_thalweg");
     command.args(["launch", "-n", &processes.to_string(), "--", thalweg, "demo", "wordcount"]);
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+#[cfg(feature = "cluster")]
+fn launched(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
+    in_processes(folder, processes, arguments).stdin(Stdio::null()).output().expect("starts")
 }
 
 #[cfg(feature = "cluster")]
@@ -146,6 +152,31 @@ fn several_processes_print_what_one_does() {
             assert!(output.stdout == alone.stdout, "{processes} {arguments:?}");
         }
     }
+}
+
+#[cfg(feature = "cluster")]
+#[test]
+fn several_processes_count_what_process_0_reads() {
+    let folder = tempdir().unwrap();
+    let text = text();
+    fs::write(folder.path().join("text"), &text).unwrap();
+    fs::write(folder.path().join("marked"), b"\xEF\xBB\xBFWord7 end").unwrap();
+    for (arguments, alone) in [
+        (&["marked", "-", "text", "--threads", "2"][..], &["marked", "text", "text"][..]),
+        (&["-i", "--top", "9"], &["text", "-i", "--top", "9"]),
+    ] {
+        let alone = run(folder.path(), alone);
+        for processes in 1..=3 {
+            let mut command = in_processes(folder.path(), processes, arguments);
+            let input = fs::File::open(folder.path().join("text")).unwrap();
+            let output = command.stdin(input).output().unwrap();
+            assert!(output.status.success() && output.stderr.is_empty(), "{processes}: {output:?}");
+            assert!(output.stdout == alone.stdout, "{processes} {arguments:?}");
+        }
+    }
+    let empty = launched(folder.path(), 2, &["-", "--report"]);
+    let said = String::from_utf8_lossy(&empty.stderr);
+    assert!(empty.status.success() && empty.stdout.is_empty() && said.contains("\n1 -> 0 "), "{said}");
 }
 
 #[cfg(feature = "cluster")]
@@ -178,7 +209,12 @@ fn process_0_alone_says_what_is_wrong() {
     for (arguments, why) in [
         (&["text", "none"][..], "error: reading none: No such file or directory (os error 2)\n"),
         (&["."], "error: . is a folder, expected a file\nhelp: name its files\n"),
-        (&["-"], "error: standard input is no regular file, and several processes read parts of it\n"),
+        (&["/dev/null"], "error: /dev/null is no regular file, and several processes read parts of it\n"),
+        (&["-", "none"], "error: reading none: No such file or directory (os error 2)\n"),
+        (
+            &["-", "--save-report", "r"],
+            "error: several processes count standard input without --save-report\n",
+        ),
         (
             &["text", "--map-reduce"],
             "error: several processes do not count with --map-reduce\nhelp: remove it\n",
