@@ -92,7 +92,9 @@ impl Interrupt {
             self.stop.stop();
             drop(self.trigger.lock().unwrap_or_else(PoisonError::into_inner).take());
         } else if is_first {
-            eprint_over_bar("interrupted");
+            if !crate::is_launched() {
+                eprint_over_bar("interrupted");
+            }
             thalweg_files::remove_unfinished();
             self.end();
         } else if self.first.get().is_some_and(|first| first.at.elapsed() >= APART) {

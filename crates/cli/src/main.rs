@@ -161,7 +161,9 @@ fn run_embedded(program: EmbeddedProgram) -> ExitCode {
 
 /// Prints the help or the version that the arguments ask for, or what is wrong with them.
 fn not_run(message: &clap::Error) -> ExitCode {
-    if message.use_stderr() {
+    if is_said_elsewhere() {
+        // All processes of a launch have the same arguments.
+    } else if message.use_stderr() {
         _ = message.print(); // an error, which cannot be reported
     } else if let Err(error) = standard::print_by(|| message.print()) {
         return failure(&error);
@@ -192,6 +194,24 @@ fn help(error: &anyhow::Error) -> Option<String> {
         Some(thalweg_dedup::Error::Engine(engine)) => engine.help(),
         _ => cause.downcast_ref::<thalweg::Error>()?.help(),
     })
+}
+
+/// Whether process 0 of a launch says what this process would say of its arguments.
+fn is_said_elsewhere() -> bool {
+    launched_as().is_some_and(|process| process > 0)
+}
+
+/// Whether a launcher has started this process, and says what ends it.
+fn is_launched() -> bool {
+    launched_as().is_some()
+}
+
+fn launched_as() -> Option<usize> {
+    #[cfg(feature = "cluster")]
+    let process = thalweg_cluster::Cluster::launched_as();
+    #[cfg(not(feature = "cluster"))]
+    let process = None;
+    process
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {

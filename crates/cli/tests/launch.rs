@@ -53,18 +53,55 @@ fn wrong_arguments_and_programs_are_named() {
 #[test]
 fn no_process_outlives_a_launcher_that_is_ended() {
     let mut command = launch(&["-n", "2", "--", "sh", "-c", "echo $$; exec sleep 60"]);
-    let mut launcher = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(launcher.stdout.take().unwrap()).lines().take(2);
     let ids: Vec<i32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
     let runs = |id: &i32| test_kill_process(Pid::from_raw(*id).unwrap()).is_ok();
     assert!(ids.len() == 2 && ids.iter().all(runs));
     launcher.send(Signal::TERM);
-    assert_eq!(launcher.wait().unwrap().signal(), Some(15));
+    let ended = launcher.output();
+    assert_eq!((ended.status.signal(), &ended.stderr[..]), (Some(15), &b"interrupted\n"[..]));
     let began = Instant::now();
     while ids.iter().any(runs) {
         assert!(began.elapsed() < Duration::from_secs(10), "a process still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn mistakes_in_the_arguments_are_said_once() {
+    let thalweg = env!("CARGO_BIN_EXE_thalweg");
+    let (code, output, error) = run(&["-n", "4", "--", thalweg, "align", "--no-such"]);
+    assert!(code == Some(1) && output.is_empty(), "{output}");
+    assert_eq!(error.matches("unexpected argument '--no-such'").count(), 1, "{error}");
+    let end = error.lines().last().unwrap();
+    assert!(end.starts_with("error: process ") && end.ends_with(" has failed: exit status: 2"), "{error}");
+    // One that never calls, and ends well.
+    let script = "set -- $THALWEG_LAUNCH; test $2 = 1 || exec \"$0\" demo wordcount /dev/null";
+    let (code, _, error) = run(&["-n", "3", "--", "sh", "-c", script, thalweg]);
+    let end = "error: process 1 has ended, and process 0 has waited for it\nhelp: ";
+    assert!(code == Some(1) && error.starts_with(end) && error.lines().count() == 2, "{error}");
+}
+
+#[test]
+fn the_report_of_links_comes_from_process_0() {
+    let thalweg = env!("CARGO_BIN_EXE_thalweg");
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text");
+    std::fs::write(&text, "to be or not to be").unwrap();
+    let program = [thalweg, "demo", "wordcount", text.to_str().unwrap()];
+    let (code, output, error) = run(&[&["-n", "2", "--report", "--"], &program[..]].concat());
+    assert_eq!((code, output.lines().count()), (Some(0), 4));
+    let is_report = |text: &str| text.starts_with("link ") && text.contains("\nsource of 1 waited ");
+    assert!(is_report(&error) && error.lines().count() == 5, "{error}");
+    let ports = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let hosts =
+        Hosts::new(&ports.iter().map(|it| format!("{}\n", it.local_addr().unwrap())).collect::<String>());
+    drop(ports);
+    let launched = hosts.launch_with(&["--report"], &program).output().unwrap();
+    let error = String::from_utf8(launched.stderr).unwrap();
+    assert!(launched.status.success() && is_report(&error) && error.lines().count() == 5, "{error}");
+    assert_eq!(String::from_utf8(launched.stdout).unwrap(), output);
 }
 
 /// A file of hosts, and a script that takes the place of `ssh`: it gives the command line to a shell of this machine, and fails
@@ -84,9 +121,13 @@ impl Hosts {
     }
 
     fn launch(&self, program: &[&str]) -> Command {
+        self.launch_with(&[], program)
+    }
+
+    fn launch_with(&self, options: &[&str], program: &[&str]) -> Command {
         let path = |name: &str| self.folder.path().join(name).to_str().unwrap().to_owned();
         let ssh = format!("sh '{}' -v", path("my ssh"));
-        launch(&[&["--hosts", &path("hosts"), "--ssh", &ssh, "--"], program].concat())
+        launch(&[options, &["--hosts", &path("hosts"), "--ssh", &ssh, "--"], program].concat())
     }
 
     /// What the script was called with.

@@ -9,26 +9,27 @@
 //!
 //! Each process chooses its port itself, so none is taken by another program in between. The token is the secret of the run
 //! too: no other user of the machine can join it.
+//!
+//! If a process ends before all have said where they listen, the run cannot begin. Then the launcher ends those that have
+//! called, or call later, since they wait in vain; it keeps their connections until they have ended, so none of them finds
+//! and reports a failure of its own. Processes that never call may be of a program that uses no cluster, and go on.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, ExitStatus};
-use std::thread;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use blake3::Hash;
 
 use crate::cluster::Cluster;
 use crate::error::Error;
+use crate::running::{Ended, Running};
 
 /// The variable by which a launcher tells a process what it is.
 pub(crate) const VARIABLE: &str = "THALWEG_LAUNCH";
 
-/// The variable by which a user asks for a report.
-const REPORT: &str = "THALWEG_REPORT";
-
-/// How long the others may go on when one process has failed: they end by themselves much sooner.
-const GRACE: Duration = Duration::from_secs(10);
+/// The environment variable by which a user, or a launcher, asks for a report: see [`Cluster::report`].
+pub const REPORT: &str = "THALWEG_REPORT";
 
 /// How long a process may take to say where it listens.
 const JOINING: Duration = Duration::from_secs(30);
@@ -39,9 +40,6 @@ const CALL: Duration = Duration::from_secs(1);
 /// Maximum number of connections that are heard at a time: further ones wait.
 const CALLERS: usize = 256;
 
-/// Time between two looks at the processes.
-const PAUSE: Duration = Duration::from_millis(2);
-
 /// Bytes of a token.
 const TOKEN: usize = blake3::OUT_LEN;
 
@@ -49,22 +47,24 @@ const TOKEN: usize = blake3::OUT_LEN;
 /// process that calls [`Cluster::from_env`] gets a cluster of them. Process 0 inherits the standard input as the command says; give
 /// the others none.
 ///
-/// If one fails, the others have 10 s to end, and are killed then. All are killed as soon as `stop` returns true. Returns how each
-/// has ended.
+/// If one fails, the others have 10 s to end; all are to end as soon as `stop` returns true, and those that wait for one that
+/// has ended before all had called [`Cluster::from_env`]. A process that is to end gets `SIGTERM`, and 2 s later `SIGKILL`.
+/// (On systems without signals it is killed.) Returns how the processes have ended, in this order.
 ///
 /// # Errors
-/// A process cannot be started. Those that were started are killed.
+/// A process cannot be started: those that were started are ended. Or some processes wait for one that has
+/// ended, with success, and never called [`Cluster::from_env`].
 pub fn launch(
     processes: usize,
     command: impl Fn(usize) -> Command,
     stop: impl Fn() -> bool,
-) -> Result<Vec<ExitStatus>, Error> {
+) -> Result<Vec<Ended>, Error> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let token = new_token()?;
 
-    let mut running = Running::default();
+    let mut running = Running::here();
     for process in 0..processes {
         let mut command = command(process);
         command.env(VARIABLE, format!("{address} {process} {processes} {}", token.to_hex()));
@@ -74,11 +74,12 @@ pub fn launch(
         })?;
         running.add(child);
     }
-    running.introduce(listener, &token, &stop);
-    running.wait(&stop)
+    let mut reception = Reception::new(listener, token, processes);
+    let ended = running.wait(&stop, |running| reception.attend(running)).map_err(cannot)?;
+    reception.waited_in_vain(&ended).map_or(Ok(ended), Err)
 }
 
-fn cannot(error: io::Error) -> Error {
+pub(crate) fn cannot(error: io::Error) -> Error {
     Error::new(format!("cannot launch: {error}"))
 }
 
@@ -89,94 +90,69 @@ pub(crate) fn new_token() -> Result<Hash, Error> {
     Ok(Hash::from_bytes(token))
 }
 
-/// The processes, and how those have ended that have.
-#[derive(Default)]
-pub(crate) struct Running {
-    children: Vec<(Child, Option<ExitStatus>)>,
+/// Tells each process where the others listen, as soon as all have said so.
+struct Reception {
+    listener: TcpListener,
+    token: Hash,
+    callers: Vec<Caller>,
+    /// By process: its connection, and the port where it listens.
+    joined: Vec<Option<(TcpStream, u16)>>,
+    /// All know where the others are.
+    is_done: bool,
 }
 
-impl Running {
-    pub fn add(&mut self, child: Child) {
-        self.children.push((child, None));
+impl Reception {
+    fn new(listener: TcpListener, token: Hash, processes: usize) -> Reception {
+        let joined = (0..processes).map(|_| None).collect();
+        Reception { listener, token, callers: Vec::new(), joined, is_done: false }
     }
 
-    /// Tells each process where the others listen, as soon as all have said so. Gives up when one ends before: the
-    /// connections to those that wait close, and a later one finds no launcher, which they report.
-    fn introduce(&mut self, listener: TcpListener, token: &Hash, stop: &dyn Fn() -> bool) {
-        let mut joined: Vec<Option<(TcpStream, u16)>> = self.children.iter().map(|_| None).collect();
-        let mut callers: Vec<Caller> = Vec::new();
-        while joined.iter().any(Option::is_none) {
-            while callers.len() < CALLERS
-                && let Ok((stream, _)) = listener.accept()
-            {
-                callers.extend(Caller::new(stream));
-            }
-            for caller in callers.extract_if(.., |caller| caller.has_ended()) {
-                if let Some((process, port, stream)) = caller.joins(token)
-                    && let Some(place) = joined.get_mut(process)
-                {
-                    *place = Some((stream, port));
-                }
-            }
-            if stop() || self.look().is_err() || self.children.iter().any(|(_, status)| status.is_some()) {
-                return;
-            }
-            thread::sleep(PAUSE);
+    /// Reads what callers say. Introduces the processes when all have called, or ends those that wait in vain.
+    fn attend(&mut self, running: &mut Running) {
+        if self.is_done {
+            return;
         }
-        let ports: Vec<u8> = joined.iter().flatten().flat_map(|(_, port)| port.to_be_bytes()).collect();
-        for (stream, _) in joined.iter_mut().flatten() {
+        self.hear();
+        if running.has_ended() {
+            for (process, _) in self.joined.iter().enumerate().filter(|(_, joined)| joined.is_some()) {
+                running.terminate(process);
+            }
+        } else if self.joined.iter().all(Option::is_some) {
+            self.introduce();
+        }
+    }
+
+    fn hear(&mut self) {
+        while self.callers.len() < CALLERS
+            && let Ok((stream, _)) = self.listener.accept()
+        {
+            self.callers.extend(Caller::new(stream));
+        }
+        for caller in self.callers.extract_if(.., |caller| caller.has_ended()) {
+            if let Some((process, port, stream)) = caller.joins(&self.token)
+                && let Some(place) = self.joined.get_mut(process)
+            {
+                *place = Some((stream, port));
+            }
+        }
+    }
+
+    fn introduce(&mut self) {
+        let joined = self.joined.iter().flatten();
+        let ports: Vec<u8> = joined.flat_map(|(_, port)| port.to_be_bytes()).collect();
+        for (mut stream, _) in self.joined.drain(..).flatten() {
             // One that has ended is noticed by its exit.
             _ = stream.write_all(&ports);
         }
+        self.is_done = true;
     }
 
-    /// Notes which processes have ended.
-    fn look(&mut self) -> io::Result<()> {
-        for (child, status) in &mut self.children {
-            if status.is_none() {
-                *status = child.try_wait()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for all. Kills them as soon as `stop` returns true, or when one has failed and the others do not end.
-    pub fn wait(mut self, stop: &dyn Fn() -> bool) -> Result<Vec<ExitStatus>, Error> {
-        let mut failed: Option<Instant> = None;
-        loop {
-            self.look().map_err(cannot)?;
-            let statuses: Vec<_> = self.children.iter().filter_map(|(_, status)| *status).collect();
-            if statuses.len() == self.children.len() {
-                return Ok(statuses);
-            }
-            if statuses.iter().any(|status| !status.success()) {
-                let since = *failed.get_or_insert_with(Instant::now);
-                if since.elapsed() > GRACE {
-                    self.kill();
-                }
-            }
-            if stop() {
-                self.kill();
-            }
-            thread::sleep(PAUSE);
-        }
-    }
-
-    fn kill(&mut self) {
-        for (child, _) in self.children.iter_mut().filter(|(_, status)| status.is_none()) {
-            // At another host the end of the input is what ends a program.
-            drop(child.stdin.take());
-            _ = child.kill();
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.kill();
-        for (child, _) in self.children.iter_mut().filter(|(_, status)| status.is_none()) {
-            _ = child.wait();
-        }
+    /// What no process says: some have waited for one that ended without a failure.
+    fn waited_in_vain(&self, ended: &[Ended]) -> Option<Error> {
+        let waiting = self.joined.iter().position(Option::is_some)?;
+        let first = ended.first().filter(|it| !self.is_done && it.status.success())?.process;
+        let text = format!("process {first} has ended, and process {waiting} has waited for it");
+        Some(Error::of(first, text).with_help("all processes of a program call `Cluster::from_env`, or none"))
     }
 }
 
@@ -230,11 +206,18 @@ impl Cluster {
     /// ```
     ///
     /// # Errors
-    /// Another process of the launch has ended before all had called this function, or the launcher has.
+    /// The launcher has ended, or cannot be reached.
     pub fn from_env() -> Result<Cluster, Error> {
         let cluster = Cluster::launched()?;
         let prints_report = std::env::var_os(REPORT).is_some_and(|text| text != "0");
         Ok(cluster.printing_report(prints_report).resume_by_env())
+    }
+
+    /// The number of this process, if a launcher has started it. It knows it before the others have joined: a program can let process
+    /// 0 alone say what is wrong with the arguments of all.
+    pub fn launched_as() -> Option<usize> {
+        let text = std::env::var(VARIABLE).ok()?;
+        placed(&text).map(|(process, ..)| process).or_else(|| Seat::read(&text).map(|seat| seat.process))
     }
 
     fn launched() -> Result<Cluster, Error> {
@@ -248,8 +231,7 @@ impl Cluster {
         let (process, processes) = (seat.process, seat.processes);
         let joined = seat.join().map_err(|error| {
             let text = format!("process {process} of {processes}: the others did not join: {error}");
-            Error::of(process, text)
-                .with_help("another process has ended before it called `Cluster::from_env`")
+            Error::of(process, text).with_help("the launcher has ended, or another process before it joined")
         })?;
         let addresses = joined.0.iter().map(|port| format!("127.0.0.1:{port}"));
         Ok(Cluster::new(addresses, process)?.listener(joined.1).secret(*seat.token.as_bytes()))

@@ -15,13 +15,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use blake3::Hash;
 
 use crate::error::Error;
 use crate::hosts::Hosts;
-use crate::launch::{Running, new_token};
+use crate::launch::{cannot, new_token};
+use crate::running::{Ended, Running};
 
 /// What a shell does at the host. Its arguments: the number of the process, the addresses of all, the program and its
 /// arguments.
@@ -33,7 +34,7 @@ export THALWEG_LAUNCH="hosts $1 $token $2"
 shift 2
 exec 3<&0 </dev/null
 "$@" 3<&- & program=$!
-{ read -r end; kill "$program"; sleep 5; kill -9 "$program"; } <&3 >/dev/null 2>&1 & watcher=$!
+{ read -r end; kill "$program"; sleep 2; kill -9 "$program"; } <&3 >/dev/null 2>&1 & watcher=$!
 exec 3<&-
 wait "$program"; code=$?
 kill "$watcher" 2>/dev/null
@@ -62,7 +63,8 @@ impl RemoteShell {
     pub fn parse(text: &str) -> Result<RemoteShell, Error> {
         match words(text) {
             Some(words) if !words.is_empty() => Ok(RemoteShell { words }),
-            Some(_) => Err(Error::new("the command that reaches other hosts is empty").with_help("ssh")),
+            Some(_) => Err(Error::new("the command that reaches other hosts is empty")
+                .with_help("the usual one is `ssh`")),
             None => Err(Error::new(format!("a quote has no end: {text}"))),
         }
     }
@@ -90,8 +92,8 @@ impl Default for RemoteShell {
 /// files; it starts where `ssh` does, in the user's home. It gets no standard input; its output and errors are those of this
 /// process.
 ///
-/// The other side needs a POSIX shell. Failures and `stop` are as of [`launch`](crate::launch()): programs at hosts that are to
-/// end get `SIGTERM`, and 5 s later `SIGKILL`.
+/// The other side needs a POSIX shell. Failures and `stop` are as of [`launch`](crate::launch()), as is what programs get that are to
+/// end.
 ///
 /// # Errors
 /// The command that reaches the hosts cannot be started.
@@ -100,10 +102,10 @@ pub fn launch_on(
     shell: &RemoteShell,
     program: &[OsString],
     stop: impl Fn() -> bool,
-) -> Result<Vec<ExitStatus>, Error> {
+) -> Result<Vec<Ended>, Error> {
     let token = new_token()?;
     let addresses = hosts.addresses().join(" ");
-    let mut running = Running::default();
+    let mut running = Running::at_hosts();
     for (process, host) in hosts.hosts().enumerate() {
         let mut command = shell.command(host, &line(process, &addresses, program));
         let spawned = command.stdin(Stdio::piped()).spawn();
@@ -114,7 +116,7 @@ pub fn launch_on(
         tell(&mut child, &token);
         running.add(child);
     }
-    running.wait(&stop)
+    running.wait(&stop, |_| {}).map_err(cannot)
 }
 
 /// Sends the secret. A process that does not take it has ended, which is noticed by its exit.

@@ -92,7 +92,7 @@ impl Cluster {
     /// What the last run that has succeeded, of this cluster or a clone, has moved between processes. In process 0; `None` in the others, and
     /// before a run.
     ///
-    /// With the environment variable `THALWEG_REPORT=1`, process 0 of a cluster [from the environment](Cluster::from_env) writes it to the
+    /// With `thalweg launch --report`, or the environment variable `THALWEG_REPORT=1`, process 0 of a cluster [from the environment](Cluster::from_env) writes it to the
     /// standard error at the end of each run that succeeds.
     ///
     /// ```

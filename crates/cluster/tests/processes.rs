@@ -2,7 +2,9 @@
 
 use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use thalweg_cluster::{Cluster, Hosts, RemoteShell, launch_on};
@@ -92,15 +94,35 @@ fn launched_processes_meet() {
         command
     };
     let ended = thalweg_cluster::launch(3, |_| command("processes::a_launched_process"), || false).unwrap();
-    assert!(ended.len() == 3 && ended.iter().all(|status| status.success()), "{ended:?}");
-    // One ends without a word: the others fail, soon.
+    assert!(ended.len() == 3 && ended.iter().all(|it| it.status.success()), "{ended:?}");
+    // One ends before it has called: the others do not wait for it, and say nothing.
     let began = Instant::now();
-    let odd =
-        |process| if process == 1 { Command::new("true") } else { command("processes::a_launched_process") };
-    let codes: Vec<_> =
-        thalweg_cluster::launch(3, odd, || false).unwrap().iter().map(|status| status.code()).collect();
-    assert_eq!(codes, [Some(4), Some(0), Some(4)]);
+    let odd = |program: &'static str| {
+        move |process| match process {
+            1 => Command::new(program),
+            _ => command("processes::a_launched_process"),
+        }
+    };
+    let error = thalweg_cluster::launch(3, odd("true"), || false).unwrap_err().to_string();
+    assert!(
+        error.starts_with("process 1 has ended, and process ") && error.ends_with("has waited for it"),
+        "{error}"
+    );
+    let ended = thalweg_cluster::launch(3, odd("false"), || false).unwrap();
+    assert_eq!((ended[0].process, ended[0].status.code(), ended.len()), (1, Some(1), 3));
+    assert!(ended[1..].iter().all(|it| it.was_told && it.status.signal() == Some(15)), "{ended:?}");
     assert!(began.elapsed() < Duration::from_secs(5));
+    // One that does not heed SIGTERM is killed.
+    let deaf = |_| {
+        let mut it = Command::new("sh");
+        it.args(["-c", "trap '' TERM; while :; do sleep 0.1; done"]);
+        it
+    };
+    let began = Instant::now();
+    let ended = thalweg_cluster::launch(2, deaf, || began.elapsed() > Duration::from_millis(300)).unwrap();
+    assert!(ended.iter().all(|it| it.status.signal() == Some(9)), "{ended:?}");
+    assert!((2..6).contains(&began.elapsed().as_secs()));
+    let began = Instant::now();
     let sleepers = thalweg_cluster::launch(
         2,
         |_| {
@@ -110,7 +132,7 @@ fn launched_processes_meet() {
         },
         || began.elapsed() > Duration::from_secs(1),
     );
-    assert!(sleepers.unwrap().iter().all(|status| !status.success()));
+    assert!(sleepers.unwrap().iter().all(|it| it.was_told && !it.status.success()));
     let missing = thalweg_cluster::launch(2, |_| Command::new("/no/such/program"), || false).unwrap_err();
     assert!(missing.to_string().starts_with("process 0: cannot start `/no/such/program`"), "{missing}");
 }
@@ -128,7 +150,7 @@ fn process_0_writes_the_report_that_the_environment_asks_for() {
         command
     };
     let ended = thalweg_cluster::launch(3, command, || false).unwrap();
-    assert!(ended.iter().all(|status| status.success()), "{ended:?}");
+    assert!(ended.iter().all(|it| it.status.success()), "{ended:?}");
     let texts: Vec<String> = (0..3).map(|process| std::fs::read_to_string(path(process)).unwrap()).collect();
     assert!(texts[0].starts_with("link ") && texts[0].lines().count() == 10, "{texts:?}");
     assert!(texts[0].contains("\n2 -> 1 ") && texts[0].contains("\nsource of 2 waited "), "{texts:?}");
@@ -136,10 +158,13 @@ fn process_0_writes_the_report_that_the_environment_asks_for() {
     (0..3).for_each(|process| std::fs::remove_file(path(process)).unwrap());
 }
 
-/// Addresses of this machine that are free.
+/// Addresses of this machine that are free. Linux chooses ports above these for connections and for listeners that name none, so
+/// no other test has one of them before the process that it is for listens there.
 fn free(count: usize) -> Vec<String> {
-    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let port = || 10_000 + (std::process::id() * 97 + NEXT.fetch_add(1, Relaxed)) % 20_000;
+    let addresses = std::iter::repeat_with(|| format!("127.0.0.1:{}", port()));
+    addresses.filter(|address| TcpListener::bind(address).is_ok()).take(count).collect()
 }
 
 /// A script takes the place of `ssh`: it gives the command line to a shell of this machine.
@@ -156,9 +181,9 @@ fn processes_on_hosts_meet() {
         launch_on(&hosts, &shell, &program, || false).unwrap()
     };
     let ended = run(&["--exact", "processes::a_launched_process", "-q"]);
-    assert!(ended.len() == 3 && ended.iter().all(|status| status.success()), "{ended:?}");
+    assert!(ended.len() == 3 && ended.iter().all(|it| it.status.success()), "{ended:?}");
     // What a test program ends with that does not know its arguments.
-    assert!(run(&["--no-such-argument"]).iter().all(|status| status.code() == Some(101)));
+    assert!(run(&["--no-such-argument"]).iter().all(|it| it.status.code() == Some(101)));
     let missing = RemoteShell::parse("/no/such/ssh").unwrap();
     let error = launch_on(&hosts, &missing, &[program], || false).unwrap_err().to_string();
     assert!(error.starts_with("process 0: cannot start `/no/such/ssh` for 127.0.0.1: "), "{error}");
