@@ -139,7 +139,7 @@ impl Hosts {
 #[test]
 fn hosts_get_the_program_and_its_arguments() {
     let hosts = Hosts::new("# two\n\na:7000\nb:7001\n");
-    let script = "set -- \"$@\" $THALWEG_LAUNCH; printf '<%s>' \"$1\" \"$2\" \"$4\" \"$6\" \"$7\"; echo; cat; exit $(($4 * 7))";
+    let script = "set -- \"$@\" $THALWEG_LAUNCH; line=$(printf '<%s>' \"$1\" \"$2\" \"$4\" \"$6\" \"$7\"); printf '%s\\n' \"$line\"; cat; exit $(($4 * 7))";
     let odd = "it's \"$HOME\"\n`id`  *";
     let output = hosts.launch(&["sh", "-c", script, "sh", odd, ""]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
