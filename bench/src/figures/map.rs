@@ -5,8 +5,8 @@
 //! | `map.program.NAME` | `des`, `lz77` and `dnn` of `apps/pipelines`, on input of about a third of a second |
 //! | `map.random.I` | random pipelines by the generator of the locality thesis (section 3.3.1): gains and times of both distributions in turn |
 //!
-//! A run under `auto` makes the profile from which every mapper plans. `best` is the mapper of that name under `static`; `auto` is what a
-//! user has without a plan. All run on the same input in every round. Modules of random pipelines compute for as long as they were drawn,
+//! A run under `auto` makes the profile from which every mapper plans. `best` is the mapper of that name, with its policy; `auto` is what
+//! a user has without a plan. All run on the same input in every round. Modules of random pipelines compute for as long as they were drawn,
 //! and touch all of their state.
 
 use thalweg::machine::Machine;
@@ -124,9 +124,11 @@ fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Ran) 
     };
     let target = Target::of(&Machine::here());
     let planned = |mapper: &str| -> Option<Plan> {
-        let mapper = mappers::named(mapper).ok()?;
-        let mut plan = report.plan()?.mapped(report.graph(), &report.profile(), mapper, &target).ok()?;
-        *plan.policy_mut() = "static".to_owned();
+        let (mapper, plan, graph) = (mappers::named(mapper).ok()?, report.plan()?, report.graph());
+        let pipeline = plan.pipeline(graph, &report.profile(), &target);
+        let mapping = mapper.map(&pipeline);
+        let mut plan = plan.with_mapping(graph, &pipeline, mapper.name(), &mapping).ok()?;
+        *plan.policy_mut() = mapping.policy().to_owned();
         Some(plan)
     };
     let contestant = |name: &'static str, role, options: Options| {

@@ -5,15 +5,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 use thalweg::graph::GraphData;
-use thalweg::plan::mappers::{self, Buffers, Mapper, Target};
+use thalweg::plan::mappers::{self, Buffers, Mapper, Target, Trial};
 use thalweg::plan::{Plan, Profile};
 
 use crate::interrupt::Interrupt;
 use crate::machine;
 use crate::misuse::Misuse;
-
-/// The policy that carries out a mapping.
-const STATIC: &str = "static";
 
 /// A mapper, and the machine that it maps to.
 #[derive(Clone, Debug, Args)]
@@ -85,8 +82,9 @@ impl Mapping {
         let pipeline = plan.pipeline(graph, profile, target);
         let mapping = mapper.map(&pipeline);
         let mut mapped = plan.with_mapping(graph, &pipeline, name, &mapping)?;
-        if plan.policy() == thalweg::embed::policy::registry::DEFAULT {
-            *mapped.policy_mut() = STATIC.to_owned();
+        let is_of_mapper = plan.mapper().is_some() && plan.policy().starts_with("static");
+        if is_of_mapper || plan.policy() == thalweg::embed::policy::registry::DEFAULT {
+            *mapped.policy_mut() = mapping.policy().to_owned();
         }
         let notes = mapping
             .notes()
@@ -96,6 +94,24 @@ impl Mapping {
                 note.lines().fold(text, |text, line| text + "# " + line + "\n")
             });
         Ok(Some((mapped, notes)))
+    }
+
+    /// For the mapper `best`: the plan of the fastest of these runs, and what each has taken, in comments. `None` for another mapper, and
+    /// unless the runs followed several plans.
+    pub fn by_trials(&self, graph: &GraphData, runs: &[(&Plan, &Profile)]) -> Option<(Plan, String)> {
+        self.mapper.as_ref().filter(|name| *name == "best")?;
+        let trials = Plan::by_trials(graph, runs);
+        let (fastest, _) = trials.split_first().filter(|(_, others)| !others.is_empty())?;
+        let note = |text: String, trial: &Trial| {
+            let (plan, mapper) = (trial.plan(), trial.plan().mapper().unwrap_or("none"));
+            let (policy, time, runs) = (plan.policy(), trial.time(), trial.runs());
+            text + &format!(
+                "# policy {policy}, mapper {mapper}: {time:.1} ns for an item of the source, least of {runs}\n"
+            )
+        };
+        let notes =
+            trials.iter().fold("# mapper best: the fastest plan of those that ran\n".to_owned(), note);
+        Some((fastest.plan().clone(), notes))
     }
 
     /// The plan by the mapper for a graph that never ran.

@@ -186,11 +186,21 @@ impl Show {
         plan.check(report.graph())
             .with_context(|| format!("reading the plan in {}", shown(&self.files[0])))?;
         let mut profile = report.profile();
+        let mut runs = vec![(plan, report.profile())];
         for (more, path) in more.iter().zip(&self.files[1..]) {
             self.check_dilation(report, more)?;
+            let measured = more.profile();
             profile
-                .merge(&more.profile())
+                .merge(&measured)
                 .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
+            if let Some(plan) = more.plan() {
+                plan.check(report.graph()).with_context(|| format!("reading the plan in {}", shown(path)))?;
+                runs.push((plan, measured));
+            }
+        }
+        let runs: Vec<_> = runs.iter().map(|(plan, profile)| (*plan, profile)).collect();
+        if let Some((plan, notes)) = self.mapping.by_trials(report.graph(), &runs) {
+            return Ok(notes + &plan.on(report.graph()).to_string());
         }
         let target = self.mapping.target(self.machine.as_deref(), interrupt)?;
         if let Some((plan, notes)) = self.mapping.map(plan, report.graph(), &profile, &target)? {

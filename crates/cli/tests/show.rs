@@ -118,31 +118,33 @@ fn a_mapper_makes_the_next_plan() {
         command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("starts")
     };
     stdout(&demo(&["-o", "first", "--save-report", "des.json"]));
-    for mapper in ["seg-both", "best"] {
+    for (mapper, policy) in [("seg-both", "static"), ("best", "static:spare=help")] {
         let arguments = ["des.json", "--next-plan", "--mapper", mapper, "--mapper-cache", "64K"];
         let plan = stdout(&show(folder.path(), &arguments));
         assert!(plan.starts_with(&format!("# mapper {mapper}: cache of 65536 bytes\n")), "{plan}");
-        for part in ["# worker 1: ", "\npolicy static\n", &format!("\nmapper {mapper}\n"), "\nsegment 0"] {
+        let (policy, by) = (format!("\npolicy {policy}\n"), format!("\nmapper {mapper}\n"));
+        for part in ["# worker 1: ", &policy, &by, "\nsegment 0"] {
             assert!(plan.contains(part), "{part}: {plan}");
         }
         fs::write(folder.path().join("plan.txt"), plan).unwrap();
+        let run = "demo pipelines des --bytes 20K --plan plan.txt -f -o second --save-report";
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-        command.args([
-            "demo",
-            "pipelines",
-            "des",
-            "--bytes",
-            "20K",
-            "--plan",
-            "plan.txt",
-            "-f",
-            "-o",
-            "second",
-        ]);
+        command.args(run.split(' ')).arg(format!("{mapper}.json"));
         stdout(&command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("starts"));
         let file = |name: &str| fs::read(folder.path().join(name)).unwrap();
         assert!(file("first") == file("second"), "{mapper}");
     }
+    // Of several plans that ran the fastest stays.
+    let files = ["des.json", "seg-both.json", "best.json", "best.json", "--next-plan", "--mapper", "best"];
+    let plan = stdout(&show(folder.path(), &files));
+    let lines: Vec<&str> = plan.lines().take_while(|line| line.starts_with('#')).collect();
+    assert_eq!((lines[0], lines.len()), ("# mapper best: the fastest plan of those that ran", 4), "{plan}");
+    assert!(
+        plan.contains("policy static:spare=help, mapper best: ") && plan.contains("least of 2\n"),
+        "{plan}"
+    );
+    let policy = lines[1].strip_prefix("# policy ").and_then(|line| line.split(',').next()).unwrap();
+    assert!(plan.contains(&format!("\npolicy {policy}\n")), "{plan}");
     let message = refused(folder.path(), &["des.json", "--next-plan", "--mapper", "fifo"]);
     assert!(message.contains("unknown mapper `fifo`\nhelp: known mappers are seg-cache, "), "{message}");
     let message = refused(folder.path(), &["des.json", "--mapper", "best"]);

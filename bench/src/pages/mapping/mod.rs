@@ -13,9 +13,11 @@ const HEAD: &str = "\
 # Results: mappings to caches and workers
 
 Mappers of *Locality-Aware Concurrency Platforms* (J. Maglalang, 2017), chapters 2 to 4, under the policy `static`, beside the policies
-that choose at run time. Each mapper plans from one run under `auto`. `best`, which is `ours`, is the mapper whose predicted time is
-least, with the room between nodes that the plan has without a mapper; the others have the buffers of the thesis. `auto` is what a user
-has without a plan.
+that choose at run time. Each mapper plans from one run under `auto`. `best`, which is `ours`, takes the mapping with the least traffic
+between workers of those whose predicted time is within 5 % of the least. It keeps the room between nodes that the plan has without a
+mapper, and runs under `static:spare=help`: a worker without a ready segment helps others. The other mappers have the buffers of the
+thesis, and no help. `auto` is what a user has without a plan. Runs before 08:00 UTC on 2026-11-29 had a `best` that took the least
+predicted time, without help.
 
 The thesis' own figures follow, computed by the virtual host with a private cache for each worker (`map.model.*`), since this machine
 has two cores: to 8 workers as there, and to 32 for programs. Dilated workers are not measured. Figures 3.1 to 3.5 are for 8 workers alone, as there.

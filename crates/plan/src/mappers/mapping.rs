@@ -53,6 +53,8 @@ data! {
         copy inside: Buffers;
         /// The rule for buffers between segments, which the user's replaces.
         copy between: Buffers;
+        /// Whether a worker with no segment that is ready runs nodes of others.
+        copy helps: bool;
         /// Assumptions of the mapper that do not hold here, and what follows: a sentence each.
         view notes: Vec<String> => &[String];
     }
@@ -61,12 +63,22 @@ data! {
 impl Mapping {
     /// These segments, without replicated stages.
     pub fn new(segments: Vec<Segment>, inside: Buffers, between: Buffers) -> Mapping {
-        Mapping { segments, copies: Vec::new(), inside, between, notes: Vec::new() }
+        Mapping { segments, copies: Vec::new(), inside, between, helps: false, notes: Vec::new() }
     }
 
     /// With these replicated stages.
     pub fn with_copies(self, copies: Vec<Copies>) -> Mapping {
         Mapping { copies, ..self }
+    }
+
+    /// With workers that help others.
+    pub fn with_help(self) -> Mapping {
+        Mapping { helps: true, ..self }
+    }
+
+    /// The name of the policy that carries the mapping out.
+    pub fn policy(&self) -> &'static str {
+        if self.helps { "static:spare=help" } else { "static" }
     }
 
     /// With a sentence about an assumption that does not hold.

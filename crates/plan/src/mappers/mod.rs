@@ -2,7 +2,7 @@
 //!
 //! A mapper sees a graph as a [`Pipeline`] of stages, with work, state and traffic from a [`Profile`], and returns a
 //! [`Mapping`]: *segments* of consecutive stages, the worker of each, the workers that share a replicated stage, and rules for
-//! buffers. [`Plan::mapped`] makes a plan of it, which the policy `static` carries out.
+//! buffers. [`Plan::mapped`] makes a plan of it, which the policy `static` carries out, or what [`Mapping::policy`] says.
 //!
 //! Source: *Locality-Aware Concurrency Platforms* (J. Maglalang, 2017), chapters 2 to 4.
 //!
@@ -18,7 +18,7 @@
 //! | `seg-random` | a segment for each worker, cut anywhere | 3.1 |
 //! | `bin-fullest` | a segment of a worker's share of the work for each, the rest to the worker that has least | 3.1 |
 //! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 |
-//! | `best` | the one of these whose greatest predicted load is least | |
+//! | `best` | of these, among those of nearly the least predicted load, the one with the least traffic; workers help each other | |
 //!
 //! A mapper of your own implements [`Mapper`]:
 //!
@@ -56,6 +56,7 @@ mod seg_both;
 mod seg_cache;
 mod seg_runtime;
 mod target;
+mod trials;
 
 #[cfg(test)]
 mod samples;
@@ -66,6 +67,7 @@ pub use loads::{Load, Loads};
 pub use mapping::{Copies, Mapping, Segment};
 pub use pipeline::{Edge, Piece, Pipeline, Stage};
 pub use target::Target;
+pub use trials::Trial;
 
 #[cfg(doc)]
 use crate::{Plan, Profile};
@@ -149,7 +151,11 @@ const MAPPERS: &[Known] = &[
         describe: "each node to the worker with the least work",
         map: bins::emptiest,
     },
-    Known { name: "best", describe: "the mapper whose greatest predicted load is least", map: best::map },
+    Known {
+        name: "best",
+        describe: "the mapping with the least traffic of those with the least predicted load, with help",
+        map: best::map,
+    },
 ];
 
 /// The names of all mappers, with a line that describes each.
