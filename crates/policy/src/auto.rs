@@ -556,6 +556,19 @@ mod tests {
         assert_eq!(Auto.next(&mut me, None, &mut host), Decision::Idle);
     }
 
+    /// The last two of 66 nodes are no window by themselves.
+    #[test]
+    fn all_nodes_of_a_half_are_compared() {
+        let mut host = Mock::new(graphs::chain(66));
+        host.items.fill(50);
+        host.items[64] = 1;
+        host.only(&[40, 65]);
+        let mut me = Auto.start(0, &mut host);
+        for _ in 0..FAIR_EVERY - 1 {
+            assert_eq!(Auto.next(&mut me, None, &mut host), go(40));
+        }
+    }
+
     #[test]
     fn every_node_is_activated() {
         let mut host = Mock::new(graphs::chain(5));

@@ -5,12 +5,13 @@
 use crate::Host;
 use crate::order::depths;
 use crate::pick::{below, inputs, outputs};
+use std::ops::Range;
 use thalweg_graph::{ChannelId, GraphData, NodeId, Rate};
 
 /// The highest readiness: a larger fill or more room is no better.
 const MAX_READINESS: f64 = 0.5;
 
-/// Nodes compared with each other.
+/// Maximum number of nodes compared with each other.
 pub(crate) const WINDOW: usize = 64;
 
 /// The rank of sources among the nodes from which a worker chooses.
@@ -62,14 +63,17 @@ impl Ranks {
 
     /// The readiest claimable node of the first window, from a random one on, that contains a claimable node.
     pub(crate) fn readiest<S, H: Host<S>>(&self, sources: Sources, host: &mut H) -> Option<NodeId> {
-        let windows = self.nodes().div_ceil(WINDOW);
+        let nodes = self.nodes();
+        let windows = nodes.div_ceil(WINDOW);
         let first = if windows > 1 { below(host, windows) } else { 0 };
-        (0..windows).find_map(|i| self.readiest_of((first + i) % windows * WINDOW, sources, host))
+        // Windows of nearly equal size: few nodes by themselves would be chosen however little they could do.
+        let start = |window: usize| window * nodes / windows;
+        let window = |i: usize| (first + i) % windows;
+        (0..windows).find_map(|i| self.readiest_of(start(window(i))..start(window(i) + 1), sources, host))
     }
 
-    fn readiest_of<S, H: Host<S>>(&self, start: usize, sources: Sources, host: &H) -> Option<NodeId> {
-        let end = (start + WINDOW).min(self.nodes());
-        let claimable = (start..end).map(|i| NodeId(i as u32)).filter(|&n| host.claimable(n));
+    fn readiest_of<S, H: Host<S>>(&self, window: Range<usize>, sources: Sources, host: &H) -> Option<NodeId> {
+        let claimable = window.map(|i| NodeId(i as u32)).filter(|&n| host.claimable(n));
         let is_mine = |n: NodeId| self.planned.get(n.index()).copied().unwrap_or(false);
         let rated = claimable.map(|n| (sources.rate(n, host), (is_mine(n), self.depth(n)), n));
         rated.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, _, n)| n)
