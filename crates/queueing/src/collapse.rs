@@ -9,19 +9,33 @@ use crate::{Edge, Error, Pipeline, Stage};
 /// A number that leaves the accepted range where times are added.
 pub fn collapse(pipeline: &Pipeline) -> Result<Pipeline, Error> {
     let degrees = Degrees::new(pipeline);
-    let mut stages: Vec<Stage> = Vec::new();
+    let joins = |heads: &[usize], i: usize| degrees.joins(pipeline, i).map(|edge| heads[edge.from]);
+    merged(pipeline, joins).map(|(collapsed, _)| collapsed)
+}
+
+/// Makes one stage of each group of stages, and forgets the channels inside of it. `joins` says which group stage `i` is in, by the
+/// group's first stage, from those of the stages before; `None` begins one. With the first stage of each group.
+///
+/// # Errors
+/// A number that leaves the accepted range where times are added.
+pub(crate) fn merged(
+    pipeline: &Pipeline,
+    joins: impl Fn(&[usize], usize) -> Option<usize>,
+) -> Result<(Pipeline, Vec<usize>), Error> {
+    let (mut stages, mut heads): (Vec<Stage>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut place = vec![0; pipeline.stages().len()];
-    // The first stage of the run that each stage is in.
+    // The first stage of the group that each stage is in.
     let mut head: Vec<usize> = (0..pipeline.stages().len()).collect();
     for (i, stage) in pipeline.stages().iter().enumerate() {
-        match degrees.joins(pipeline, i) {
-            Some(edge) => {
-                (head[i], place[i]) = (head[edge.from], place[edge.from]);
-                let times = pipeline.firings()[i] / pipeline.firings()[head[i]];
+        match joins(&head, i) {
+            Some(first) => {
+                (head[i], place[i]) = (first, place[first]);
+                let times = pipeline.firings()[i] / pipeline.firings()[first];
                 absorb(&mut stages[place[i]], stage, times);
             }
             None => {
                 place[i] = stages.len();
+                heads.push(i);
                 stages.push(*stage);
             }
         }
@@ -31,7 +45,7 @@ pub fn collapse(pipeline: &Pipeline) -> Result<Pipeline, Error> {
         let times = pipeline.firings()[edge.from] / pipeline.firings()[head[edge.from]];
         Edge { from: place[edge.from], to: place[edge.to], pushes: edge.pushes * times, ..*edge }
     });
-    Pipeline::new(stages, edges.collect())
+    Ok((Pipeline::new(stages, edges.collect())?, heads))
 }
 
 /// The edges at each stage.

@@ -102,7 +102,7 @@ impl Model {
             Self::Stealing | Self::Ideal => {
                 Some(Domain { pools: false, room: 1, tokens_per_thread: Some(3), ..pools })
             }
-            Self::Pair | Self::Tandem | Self::Workers | Self::Bound => None,
+            Self::Pair | Self::Tandem | Self::Workers | Self::Assigned | Self::Bound => None,
         }
     }
 }

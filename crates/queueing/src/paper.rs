@@ -134,11 +134,11 @@ pub fn ceiling(pipeline: &Pipeline, settings: &Settings) -> Result<Prediction, E
 pub const TOKENS_PER_THREAD: u64 = 5;
 
 fn shared(settings: &Settings) -> Result<(u32, u64), Error> {
+    let not_shared = |pools| Err(Error::Pipeline(crate::PipelineFault::NotShared { pools }));
     let p = match &settings.workers {
         Workers::Shared(p) => crate::error::threads(*p)?,
-        Workers::Pools(pools) => {
-            return Err(Error::Pipeline(crate::PipelineFault::NotShared { pools: pools.len() }));
-        }
+        Workers::Pools(pools) => return not_shared(pools.len()),
+        Workers::Assigned(lists) => return not_shared(lists.len()),
     };
     Ok((p, settings.tokens.unwrap_or(TOKENS_PER_THREAD * u64::from(p))))
 }

@@ -281,6 +281,8 @@ pub enum Workers {
     Pools(Vec<u32>),
     /// All threads work at all stages but those with threads of their own.
     Shared(u32),
+    /// Each stage but those with threads of their own has the threads of these numbers, which may work at other stages too.
+    Assigned(Vec<Vec<u32>>),
 }
 
 /// How a pipeline runs.
@@ -322,6 +324,20 @@ impl Settings {
             }
             Workers::Pools(pools) => {
                 pools.iter().enumerate().map(|(i, c)| Ok(pipeline.usable(i, threads(*c)?, false))).collect()
+            }
+            Workers::Assigned(lists) if lists.len() != stages.len() => {
+                Err(Error::Pipeline(PipelineFault::Pools { stages: stages.len(), pools: lists.len() }))
+            }
+            Workers::Assigned(lists) => {
+                lists
+                    .iter()
+                    .flatten()
+                    .try_for_each(|worker| threads(worker.saturating_add(1)).map(|_| ()))?;
+                let of = |(i, list): (usize, &Vec<u32>)| {
+                    let offered = if stages[i].own_thread { 1 } else { list.len() as u32 };
+                    Ok(pipeline.usable(i, threads(offered)?, true))
+                };
+                lists.iter().enumerate().map(of).collect()
             }
             Workers::Shared(p) => {
                 let p = threads(*p)?;

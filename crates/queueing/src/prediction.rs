@@ -1,5 +1,6 @@
 //! What a model says of a pipeline.
 
+use crate::tandem::assigned::loads;
 use crate::{Pipeline, Settings, Stage, Workers};
 use std::fmt;
 
@@ -13,6 +14,8 @@ pub enum Model {
     Tandem,
     /// Threads for all stages ([`crate::tandem::workers`]).
     Workers,
+    /// Threads that each have stages of their own ([`crate::tandem::assigned`]).
+    Assigned,
     /// Equation 4, and equation 2, case 1.
     Closed,
     /// Equations 5 and 6, and equation 2, case 2.
@@ -36,7 +39,7 @@ impl Model {
     /// ```
     pub fn equation(self) -> &'static str {
         match self {
-            Self::Pair | Self::Tandem => "x = (c - starved - blocked threads) / t",
+            Self::Pair | Self::Tandem | Self::Assigned => "x = (c - starved - blocked threads) / t",
             Self::Workers => "x = (P - waiting threads) / sum of t",
             Self::Closed | Self::Open => "x = (c - starved threads) / t",
             Self::Stealing | Self::Ideal => {
@@ -53,6 +56,7 @@ impl fmt::Display for Model {
             Self::Pair => "exact chain of two stages",
             Self::Tandem => "tandem with finite buffers, by decomposition",
             Self::Workers => "shared threads over a tandem",
+            Self::Assigned => "threads with stages of their own over a tandem",
             Self::Closed => "M/M/c/N/K (equation 4)",
             Self::Open => "M/M/c (equations 5, 6)",
             Self::Stealing => "work stealing (equations 7, 8)",
@@ -70,6 +74,8 @@ pub enum Limit {
     Stage(usize),
     /// The threads for all stages.
     Workers,
+    /// The thread of this number, which has stages of its own.
+    Worker(u32),
     /// The tokens.
     Tokens,
     /// The rate at which items arrive.
@@ -113,9 +119,15 @@ pub struct Prediction {
 
 /// Threads over work and the slowest stage: `min(c / T, P / sum of T)`, per item of the source (equations 9, 10).
 pub(crate) fn bound(pipeline: &Pipeline, settings: &Settings, threads: &[u32]) -> (f64, Limit) {
-    let mut best = match settings.workers {
-        Workers::Shared(p) => (f64::from(p) / pipeline.shared_work(), Limit::Workers),
+    let mut best = match &settings.workers {
+        Workers::Shared(p) => (f64::from(*p) / pipeline.shared_work(), Limit::Workers),
         Workers::Pools(_) => (f64::INFINITY, Limit::Workers),
+        Workers::Assigned(lists) => {
+            let loads = loads(pipeline, lists).into_iter().zip(0..);
+            let busiest = loads.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(load, _)| *load > 0.0);
+            busiest
+                .map_or((f64::INFINITY, Limit::Workers), |(load, worker)| (1.0 / load, Limit::Worker(worker)))
+        }
     };
     for (stage, (demand, c)) in pipeline.demands().zip(threads).enumerate() {
         let rate = f64::from(*c) / demand;

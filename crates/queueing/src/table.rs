@@ -86,7 +86,7 @@ fn more_threads(pipeline: &Pipeline, settings: &Settings, limit: Limit) -> Optio
         (_, Limit::Stage(stage)) if pipeline.stages()[stage].limit == Some(1) => return None,
         (Workers::Shared(p), _) => *p = p.saturating_add(1),
         (Workers::Pools(pools), Limit::Stage(stage)) => pools[stage] = pools[stage].saturating_add(1),
-        (Workers::Pools(_), _) => return None,
+        (Workers::Pools(_) | Workers::Assigned(_), _) => return None,
     }
     Some(more)
 }

@@ -6,12 +6,14 @@
 //!
 //! - [`exact`]: two stages of one thread each, by the exact Markov chain of times fitted by two moments ([`phase`]);
 //! - [`decompose`]: any other pools, by two-station lines ([`pair`]) that agree on their throughput;
+//! - [`assigned`]: threads that each have stages of their own, by pools for the stages of each;
 //! - [`workers`]: threads for all stages, by the pipeline without their limit and the threads without the pipeline's;
 //! - [`tokens`]: a limit of the items under way; [`window`]: what ordered output costs.
 //!
 //! What the pipeline model's equations leave out is here: equation 4 sees one stage at a time with exponential times, and the
 //! equations of work stealing see no channels.
 
+pub mod assigned;
 pub mod decompose;
 pub mod exact;
 pub mod line;
@@ -35,12 +37,11 @@ const MAX_EXACT: (u64, usize) = (64, 6);
 pub fn predict(pipeline: &Pipeline, settings: &Settings) -> Result<Prediction, Error> {
     let threads = settings.threads(pipeline)?;
     let line = Line::new(pipeline, &threads)?;
-    let mut prediction = match settings.workers {
+    let with = |model, throughput| Prediction::new(model, pipeline, settings, &threads, throughput);
+    let mut prediction = match &settings.workers {
         Workers::Pools(_) => pools(pipeline, settings, &threads, &line),
-        Workers::Shared(p) => {
-            let throughput = workers::throughput(pipeline, p, &threads)?;
-            Prediction::new(Model::Workers, pipeline, settings, &threads, throughput)
-        }
+        Workers::Shared(p) => with(Model::Workers, workers::throughput(pipeline, *p, &threads)?),
+        Workers::Assigned(lists) => with(Model::Assigned, assigned::throughput(pipeline, lists)?),
     };
     let by_tokens = settings.tokens.map_or(f64::INFINITY, |tokens| tokens::throughput(&line, tokens));
     if by_tokens < prediction.throughput {

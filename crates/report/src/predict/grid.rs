@@ -216,6 +216,7 @@ impl Row {
             (Workers::Pools(_), Some(given)) => (given.count, true),
             (Workers::Pools(pools), None) => (pools.iter().copied().max().unwrap_or(1).into(), true),
             (Workers::Shared(p), _) => (u64::from(*p), false),
+            (Workers::Assigned(_), _) => (report.threads() as u64, false),
         };
         Ok(Row {
             threads,
@@ -225,10 +226,10 @@ impl Row {
             throughput: predicted.throughput,
             bound: predicted.bound,
             limit: limit(report, model, &predicted),
-            paper: if is_pools {
-                paper::closed(pipeline, settings)?
-            } else {
-                paper::stealing(pipeline, settings)?
+            paper: match settings.workers {
+                Workers::Pools(_) => paper::closed(pipeline, settings)?,
+                Workers::Shared(_) => paper::stealing(pipeline, settings)?,
+                Workers::Assigned(_) => paper::ceiling(pipeline, settings)?,
             }
             .throughput,
         })

@@ -226,6 +226,7 @@ impl Prediction {
                 ("work stealing (equations 7, 8)", paper::stealing(pipeline, settings)),
                 ("one queue, M/M/P/PN/PN (equation 8)", paper::central(pipeline, settings)),
             ],
+            Workers::Assigned(_) => Vec::new(),
             Workers::Pools(_) => vec![("M/M/c/N/K (equation 4)", paper::closed(pipeline, settings))],
         };
         let of = |(name, found): (_, Result<Predicted, _>)| {

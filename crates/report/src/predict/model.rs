@@ -7,7 +7,7 @@
 //! | its variation | that of the firings measured; 1, as of an exponential time, where none was |
 //! | its limit | 1 for a node with one firing at a time, else the limit of the graph and the plan |
 //! | its window | that of the plan, in firings of the mean claim; none for an unordered node |
-//! | its threads | those that all nodes share; its own under the policy `pools`, of a blocking node, and where the plan says so |
+//! | its threads | those that all nodes share; its own under the policy `pools`, of a blocking node, and where the plan says so; the workers of its segment under `static` |
 //! | an edge's rates | items by firings of either end |
 //! | its capacity | that at the end of the run; between kernels, places that firings hold ([`Edge::in_place`]) |
 //! | tokens | the limit of an `in_flight` section from the source's output to the sink's input |
@@ -20,6 +20,7 @@
 
 use super::Unpredictable;
 use crate::advice::{Evidence, is_complete};
+use std::collections::BTreeSet;
 use thalweg_analysis::topological_order;
 use thalweg_graph::{Channel, ChannelId, Kind, Node, NodeId};
 use thalweg_queueing::{Edge, MAX_ITEMS, Pipeline, Settings, Stage, Workers};
@@ -62,8 +63,9 @@ impl Model {
     pub(super) fn threads_of(&self, i: usize) -> u32 {
         match &self.settings.workers {
             Workers::Pools(pools) => pools[i],
-            Workers::Shared(_) if self.pipeline.stages()[i].own_thread => 1,
+            Workers::Shared(_) | Workers::Assigned(_) if self.pipeline.stages()[i].own_thread => 1,
             Workers::Shared(p) => *p,
+            Workers::Assigned(lists) => lists[i].len() as u32,
         }
     }
 
@@ -78,6 +80,10 @@ impl Model {
         match &self.settings.workers {
             Workers::Pools(pools) => pools.iter().map(|c| f64::from(*c)).sum(),
             Workers::Shared(p) => f64::from(*p) + (0..self.nodes.len()).filter(own).count() as f64,
+            Workers::Assigned(lists) => {
+                let workers: BTreeSet<u32> = lists.iter().flatten().copied().collect();
+                (workers.len() + (0..self.nodes.len()).filter(own).count()) as f64
+            }
         }
     }
 
@@ -189,15 +195,30 @@ impl<'r> Parts<'r> {
         Ok(Some(if kernels { edge.in_place() } else { edge }))
     }
 
-    /// The threads: those that all nodes share, or some for each node.
+    /// The threads: those that all nodes share, some for each node, or those that the plan gives each node.
     fn workers(&self) -> Workers {
         let own = |node: &&NodeId| Evidence(self.report).has_own_thread(**node);
+        if let Some(lists) = self.assigned() {
+            return Workers::Assigned(lists);
+        }
         let pools = self.report.plan().filter(|plan| plan.has_pools());
         if pools.is_none() && !self.nodes.iter().all(|node| own(&node)) {
             return Workers::Shared(u32::try_from(self.report.threads().max(1)).unwrap_or(u32::MAX));
         }
         let of = |node: &NodeId| pools.map_or(1, |plan| plan.servers(*node).len().max(1));
         Workers::Pools(self.nodes.iter().map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect())
+    }
+
+    /// The workers of each node where no worker runs another one's nodes; `None` where that is not so.
+    fn assigned(&self) -> Option<Vec<Vec<u32>>> {
+        let plan = self.report.plan().filter(|_| self.report.policy() == "static")?;
+        let assignment = plan.assignment(self.report.graph());
+        let own = |node: NodeId| Evidence(self.report).has_own_thread(node);
+        let of = |node: &NodeId| assignment.workers_of(*node).to_vec();
+        let lists: Vec<Vec<u32>> = self.nodes.iter().map(of).collect();
+        let mut nodes = self.nodes.iter().zip(&lists);
+        (nodes.all(|(node, list)| list.is_empty() == own(*node)) && lists.iter().any(|list| !list.is_empty()))
+            .then_some(lists)
     }
 
     /// The number of batches of a compiled program, in firings of its driver; or the limit of items between the source's

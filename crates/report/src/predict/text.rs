@@ -59,6 +59,7 @@ impl Prediction {
         match &self.model.settings.workers {
             Workers::Shared(1) => "1 thread for all nodes".to_owned(),
             Workers::Shared(p) => format!("{p} threads for all nodes"),
+            Workers::Assigned(_) => format!("{} threads with nodes of their own", self.model.threads()),
             Workers::Pools(pools) => {
                 let pools: Vec<String> = pools.iter().map(u32::to_string).collect();
                 format!("threads {} of the nodes", pools.join(" "))
@@ -78,6 +79,7 @@ impl Prediction {
     pub(crate) fn limit_text(&self) -> String {
         match self.predicted.limit {
             Limit::Stage(stage) => format!("the threads of `{}` limit it", shown(&self.stages[stage].name)),
+            Limit::Worker(worker) => format!("the nodes of worker {worker} limit it"),
             Limit::Tokens => "the tokens limit the throughput".to_owned(),
             _ => "the threads of all nodes limit it".to_owned(),
         }
