@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::embed::plan::Program;
 use thalweg::graph::GraphData;
-use thalweg::plan::mappers::{self, Buffers, Mapper, Target, Trial};
+use thalweg::plan::mappers::{self, Buffers, Mapper, Pipeline, Target, Trial};
 use thalweg::plan::{Plan, Profile};
 
 use crate::interrupt::Interrupt;
@@ -78,22 +79,24 @@ impl Mapping {
         target: &Target,
     ) -> Result<Option<(Plan, String)>> {
         let Some(mapper) = self.chosen()? else { return Ok(None) };
-        let name = mapper.name();
         let pipeline = plan.pipeline(graph, profile, target);
         let mapping = mapper.map(&pipeline);
-        let mut mapped = plan.with_mapping(graph, &pipeline, name, &mapping)?;
-        let is_of_mapper = plan.mapper().is_some() && plan.policy().starts_with("static");
-        if is_of_mapper || plan.policy() == thalweg::embed::policy::registry::DEFAULT {
-            *mapped.policy_mut() = mapping.policy().to_owned();
-        }
-        let notes = mapping
-            .notes()
-            .iter()
-            .chain([&mapping.loads(&pipeline).to_string()])
-            .fold(format!("# mapper {name}: cache of {} bytes\n", target.cache()), |text, note| {
-                note.lines().fold(text, |text, line| text + "# " + line + "\n")
-            });
-        Ok(Some((mapped, notes)))
+        let mapped = plan.with_mapping(graph, &pipeline, mapper.name(), &mapping)?;
+        Ok(Some(noted(plan, mapped, &mapping, &pipeline)))
+    }
+
+    /// The plan of a compiled program by the mapper, as [`Mapping::map`] makes it of a graph of the engine. `pipeline` makes one of the
+    /// program's units.
+    pub fn map_units(
+        &self,
+        program: &Program,
+        pipeline: impl FnOnce() -> Result<Pipeline>,
+    ) -> Result<Option<(Plan, String)>> {
+        let Some(mapper) = self.chosen()? else { return Ok(None) };
+        let pipeline = pipeline()?;
+        let mapping = mapper.map(&pipeline);
+        let mapped = program.plan().mapped_units(program.graph(), &pipeline, mapper.name(), &mapping)?;
+        Ok(Some(noted(program.plan(), mapped, &mapping, &pipeline)))
     }
 
     /// For the mapper `best`: the plan of the fastest of these runs, and what each has taken, in comments. `None` for another mapper, and
@@ -129,4 +132,19 @@ impl Mapping {
         )?;
         Ok(self.map(&plan, graph, &profile, target)?.map_or(plan, |(plan, _)| plan))
     }
+}
+
+/// The plan that a mapper has made of `plan`, under the policy that carries it out unless the user has chosen another; and what it is
+/// expected to cost, in comments.
+fn noted(plan: &Plan, mut mapped: Plan, mapping: &mappers::Mapping, pipeline: &Pipeline) -> (Plan, String) {
+    let is_of_mapper = plan.mapper().is_some() && plan.policy().starts_with("static");
+    if is_of_mapper || plan.policy() == thalweg::embed::policy::registry::DEFAULT {
+        *mapped.policy_mut() = mapping.policy().to_owned();
+    }
+    let (name, cache) = (mapped.mapper().unwrap_or_default(), pipeline.target().cache());
+    let loads = mapping.loads(pipeline).to_string();
+    let lines = mapping.notes().iter().chain([&loads]).flat_map(|note| note.lines());
+    let notes = lines
+        .fold(format!("# mapper {name}: cache of {cache} bytes\n"), |text, line| text + "# " + line + "\n");
+    (mapped, notes)
 }

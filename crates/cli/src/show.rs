@@ -175,12 +175,7 @@ impl Show {
     /// The plan that follows from the plan of a report and what it and others have measured.
     fn next_plan(&self, report: &Report, more: &[Report], interrupt: &Interrupt) -> Result<String> {
         if let Some(program) = report.program() {
-            ensure!(
-                self.mapping.given().is_none(),
-                "--mapper: the report is of a compiled program, whose plan follows from the units of its code\n\
-                 help: leave out --mapper"
-            );
-            return self.next_program_plan(report, program, more);
+            return self.next_program_plan(report, program, more, interrupt);
         }
         let plan = self.planned(report)?;
         plan.check(report.graph())
@@ -210,7 +205,13 @@ impl Show {
     }
 
     /// The plan that follows from runs of a compiled program.
-    fn next_program_plan(&self, report: &Report, program: &Program, more: &[Report]) -> Result<String> {
+    fn next_program_plan(
+        &self,
+        report: &Report,
+        program: &Program,
+        more: &[Report],
+        interrupt: &Interrupt,
+    ) -> Result<String> {
         let first = shown(&self.files[0]);
         program.plan().check(program.graph()).with_context(|| format!("reading the plan in {first}"))?;
         let mut runs = vec![(program, report.profile())];
@@ -221,12 +222,18 @@ impl Show {
             self.check_dilation(report, more)?;
             runs.push((program, more.profile()));
         }
-        let next = Program::next_plan(&runs).map_err(|reason| match reason {
+        let target = self.mapping.target(self.machine.as_deref(), interrupt)?;
+        let explain = |reason| match reason {
             NoNextPlan::OtherUnits(run) => anyhow!("adding {} to {first}: {reason}", shown(&self.files[run])),
             NoNextPlan::Unmeasured => anyhow!(
                 "{reason}\nhelp: add the report of a run on several threads without --plan and --mode"
             ),
-        })?;
+        };
+        let pipeline = || Program::pipeline(&runs, &target).map_err(explain);
+        if let Some((plan, notes)) = self.mapping.map_units(program, pipeline)? {
+            return Ok(notes + &plan.on(program.graph()).to_string());
+        }
+        let next = Program::next_plan(&runs).map_err(explain)?;
         Ok(next.on(program.graph()).to_string())
     }
 

@@ -159,6 +159,35 @@ fn a_mapper_makes_the_next_plan() {
     assert!(message.contains("unknown mapper `fifo`"), "{message}");
 }
 
+/// Mappers see the pieces of code of a compiled program, and a run with their plan writes the same.
+#[test]
+fn a_mapper_makes_the_next_plan_of_a_compiled_program() {
+    let folder = tempdir().unwrap();
+    let filter =
+        "work push 1 pop 1 { float a = pop(); for (int i = 0; i < 50; i++) a = sin(a) + 1; push(a); }";
+    let program = format!(
+        "void->void pipeline Main {{ add Count(); add Work(); add Sum(); add Work(); add Print(); }}
+         void->float filter Count {{ float x; init {{ x = 0; }} work push 1 {{ push(x); x = x + 1; }} }}
+         float->float filter Work {{ {filter} }}
+         float->float filter Sum {{ float s; init {{ s = 0; }} work push 1 pop 1 {{ s = s + pop(); push(s); }} }}
+         float->void filter Print {{ work pop 1 {{ println(pop()); }} }}"
+    );
+    fs::write(folder.path().join("t.str"), program).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["run", "t.str", "--iterations", "60000"]).args(arguments);
+        stdout(&command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("starts"))
+    };
+    let printed = run(&["--threads", "2", "--save-report", "r.json"]);
+    for mapper in ["best", "seg-both-replicated"] {
+        let plan = stdout(&show(folder.path(), &["r.json", "--next-plan", "--mapper", mapper]));
+        assert!(plan.starts_with(&format!("# mapper {mapper}: cache of ")), "{plan}");
+        assert!(plan.contains("\npolicy static") && plan.contains("\nsegment 0"), "{plan}");
+        fs::write(folder.path().join("plan.txt"), plan).unwrap();
+        assert!(run(&["--plan", "plan.txt"]) == printed, "{mapper}");
+    }
+}
+
 #[test]
 fn two_reports_are_compared() {
     let folder = folder();

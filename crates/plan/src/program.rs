@@ -87,27 +87,62 @@ impl Program {
     /// # Ok::<(), thalweg_plan::NoNextPlan>(())
     /// ```
     pub fn next_plan(runs: &[(&Program, Profile)]) -> Result<Plan, NoNextPlan> {
-        let [(first, _), ..] = runs else { return Err(NoNextPlan::Unmeasured) };
-        if let Some(run) = runs.iter().position(|(program, _)| !program.has_code_of(first)) {
-            return Err(NoNextPlan::OtherUnits(run));
-        }
-        let measured = runs.iter().map(|(program, _)| &program.units).find(|units| units.are_measured());
-        let Some(measured) = measured else {
-            // Without state each worker has a copy of everything, whatever it takes, and the compiler measures nothing.
-            let is_copied = first.units.all.iter().all(|unit| unit.stateless);
-            return if is_copied { Ok(first.plan.clone()) } else { Err(NoNextPlan::Unmeasured) };
-        };
-        let mut times = vec![0.0; measured.all.len()];
-        for (program, profile) in runs {
-            let units = if program.units.are_measured() { &program.units } else { measured };
-            let of_run = program.times(profile, units);
-            times.iter_mut().zip(of_run).for_each(|(time, of_run)| *time += of_run);
+        let (first, measured, times) = Program::measured(runs)?;
+        // Without state each worker has a copy of everything, whatever it takes, and the compiler measures nothing.
+        if !measured.are_measured() {
+            return Ok(first.plan.clone());
         }
         let units = measured.with_times(&times);
         let (graph, wishes) = (&first.graph, &Wishes::default());
         let mut next = first.plan.clone();
         passes::refine(&Given { graph, profile: None, units: Some(&units), wishes }, &mut next);
         Ok(next)
+    }
+
+    /// The units as a mapper sees them, for the next run of the first of these programs: a stage for each, with the times that all runs
+    /// have measured. [`Plan::mapped_units`] makes a plan of what the mapper decides.
+    ///
+    /// # Errors
+    /// As [`Program::next_plan`].
+    #[cfg(feature = "mappers")]
+    pub fn pipeline(
+        runs: &[(&Program, Profile)],
+        target: &crate::mappers::Target,
+    ) -> Result<crate::mappers::Pipeline, NoNextPlan> {
+        let (first, measured, times) = Program::measured(runs)?;
+        let units = measured.scaled(&times, 1.0);
+        let states = runs.iter().map(|(program, profile)| program.states(profile)).sum();
+        let threads = first.plan.threads;
+        Ok(crate::mappers::Pipeline::of_units(&first.graph, &units, states, threads, target))
+    }
+
+    /// The first program, the units with the costs that a compiler has measured, and nanoseconds of each unit in all runs. If all are
+    /// without state, none may have measured them.
+    fn measured<'r>(
+        runs: &[(&'r Program, Profile)],
+    ) -> Result<(&'r Program, &'r Units, Vec<f64>), NoNextPlan> {
+        let [(first, _), ..] = runs else { return Err(NoNextPlan::Unmeasured) };
+        if let Some(run) = runs.iter().position(|(program, _)| !program.has_code_of(first)) {
+            return Err(NoNextPlan::OtherUnits(run));
+        }
+        let measured = runs.iter().map(|(program, _)| &program.units).find(|units| units.are_measured());
+        let is_copied = first.units.all.iter().all(|unit| unit.stateless);
+        let measured = measured.or(is_copied.then_some(&first.units)).ok_or(NoNextPlan::Unmeasured)?;
+        let mut times = vec![0.0; measured.all.len()];
+        for (program, profile) in runs {
+            let units = if program.units.are_measured() { &program.units } else { measured };
+            let of_run = program.times(profile, units);
+            times.iter_mut().zip(of_run).for_each(|(time, of_run)| *time += of_run);
+        }
+        Ok((first, measured, times))
+    }
+
+    /// The maximum number of steady states of a run with this profile: the last batch of a body may have been shorter.
+    #[cfg(feature = "mappers")]
+    fn states(&self, profile: &Profile) -> f64 {
+        let firings = |node: &NodeId| profile.nodes().get(node.index()).map_or(0, |node| node.firings());
+        let batches = self.bodies.iter().map(|(node, _)| firings(node)).max().unwrap_or(0);
+        batches as f64 * self.plan.batch as f64
     }
 
     /// Whether both are the same graph, divided into the same pieces of code.
@@ -146,15 +181,20 @@ impl Units {
     /// keep their proportion to the sum of all units.
     fn with_times(&self, times: &[f64]) -> Units {
         let longest = times.iter().copied().fold(0.0, f64::max);
-        let mut units = self.clone();
         if longest <= 0.0 {
-            return units;
+            return self.clone();
         }
+        self.scaled(times, MAX_COST / longest)
+    }
+
+    /// The same units with costs that are `scale` times these.
+    fn scaled(&self, times: &[f64], scale: f64) -> Units {
+        let mut units = self.clone();
         for (unit, time) in units.all.iter_mut().zip(times) {
-            unit.cost = (time / longest * MAX_COST) as u64;
+            unit.cost = (time * scale) as u64;
         }
         let sum = |units: &Units| units.all.iter().map(|unit| unit.cost as f64).sum::<f64>();
-        let scale = sum(&units) / sum(self);
+        let scale = sum(&units) / sum(self).max(1.0);
         let scaled = |cost: u64| (cost as f64 * scale) as u64;
         units.whole = self.whole.map(scaled);
         units.hand_overs.iter_mut().for_each(|items| items.cost = scaled(items.cost));
@@ -167,7 +207,7 @@ mod tests {
     use super::*;
     use crate::{Division, HandOver, NodeProfile, Unit};
     use std::time::Duration;
-    use thalweg_graph::{InPort, Item, Link, Node, OutPort};
+    use thalweg_graph::{InPort, Item, Link, Node, OutPort, Rate};
 
     /// A chain of nodes, parallel where `stateless`, each a unit of the same cost.
     fn chain(stateless: &[bool], division: Division) -> (GraphData, Units) {
@@ -178,7 +218,8 @@ mod tests {
             let name = format!("n{at}");
             let node = if *stateless { Node::parallel(name) } else { Node::sequential(name) };
             let node = if at > 0 { node.input(InPort::new("in", item)) } else { node };
-            graph.add(if at < last { node.output(OutPort::new("out", item)) } else { node });
+            let output = OutPort::new("out", item).with_push(Rate::Static(1));
+            graph.add(if at < last { node.output(output) } else { node });
         }
         for at in 0..last as u32 {
             graph.connect((NodeId(at), 0), (NodeId(at + 1), 0), Link::default()).unwrap();
@@ -251,6 +292,34 @@ mod tests {
         assert_eq!(measured.0.plan().replicas[&NodeId(0)], 1);
         let next = next(&[&measured]).unwrap();
         assert_eq!((next.replicas[&NodeId(0)], lengths(&next)), (2, vec![1, 1]));
+    }
+
+    /// Most of the time is in a unit without state. The others have their steady states' items between them.
+    #[cfg(feature = "mappers")]
+    #[test]
+    fn mappers_see_units_as_stages_and_copy_those_without_state() {
+        use crate::mappers::{Target, named};
+        let (graph, units) = chain(&[false, true, false], Division::Copies);
+        let (program, profile) = run(&graph, &units, &[(0..1, 2), (1..2, 8), (2..3, 3)]);
+        let target = Target::default().with_miss(1e-6);
+        let pipeline = Program::pipeline(&[(&program, profile)], &target).unwrap();
+        let work: Vec<f64> = pipeline.stages().iter().map(|stage| stage.work()).collect();
+        assert_eq!(work, [2e6, 8e6, 3e6]);
+        let states = program.plan.batch as f64;
+        assert!(pipeline.edges().iter().all(|edge| edge.items() == states), "one item each");
+        let mapped = |name: &str| {
+            let mapping = named(name).unwrap().map(&pipeline);
+            program.plan.mapped_units(&graph, &pipeline, name, &mapping).unwrap()
+        };
+        let (whole, shared) = (mapped("seg-runtime"), mapped("seg-runtime-replicated"));
+        assert_eq!((lengths(&whole), whole.replicas[&NodeId(1)]), (vec![2, 1], 1));
+        assert_eq!((lengths(&shared), shared.replicas[&NodeId(1)]), (vec![1, 1, 1], 2));
+        assert_eq!((&shared.pools[&NodeId(1)][..], shared.affinity[&NodeId(2)]), (&[0, 1][..], 1));
+        for plan in [whole, shared] {
+            plan.check(&graph).unwrap();
+            assert_eq!(Plan::read(&plan.on(&graph).to_string(), &graph).unwrap(), plan);
+            assert!(plan.bodies(&graph, units.all()).is_ok());
+        }
     }
 
     #[test]

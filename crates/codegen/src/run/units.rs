@@ -51,25 +51,37 @@ impl Planned {
     }
 
     /// The options of the graph of the engine: a driver, and the bodies in their order. If the plan gives workers to nodes
-    /// and no body has copies, each body has the worker of its nodes, or the next one if they have none, as where all are
+    /// and to all bodies with copies, each body has the workers of its nodes, or the next one if they have none, as where all are
     /// parallel.
     pub(super) fn engine(&self, options: &Options) -> Options {
         let options = options.of_divided(&self.plan);
-        if self.plan.affinity().is_empty() || self.bodies.iter().any(|body| body.copies() > 1) {
+        let nodes = |body: &Body| self.units.all()[body.units().clone()].iter().flat_map(Unit::nodes);
+        let listed = |body: &Body| nodes(body).find(|node| self.plan.pools().contains_key(node)).copied();
+        let is_unlisted = |body: &Body| body.copies() > 1 && listed(body).is_none();
+        let has_workers = !self.plan.affinity().is_empty() || !self.plan.pools().is_empty();
+        if !has_workers || self.bodies.iter().any(is_unlisted) {
             return options;
         }
-        let nodes = |body: &Body| self.units.all()[body.units().clone()].iter().flat_map(Unit::nodes);
         let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity().get(node).copied());
         let next = |at: usize| (at % self.plan.threads()) as u32;
-        let bodies = self.bodies.iter().enumerate();
-        let workers: Vec<u32> = bodies.map(|(at, body)| given(body).unwrap_or(next(at))).collect();
+        let workers = |(at, body): (usize, &Body)| match listed(body).filter(|_| given(body).is_none()) {
+            Some(node) => (self.plan.pools()[&node].clone(), self.plan.shares().get(&node).cloned()),
+            None => (vec![given(body).unwrap_or(next(at))], None),
+        };
+        let workers: Vec<(Vec<u32>, Option<Vec<u32>>)> =
+            self.bodies.iter().enumerate().map(workers).collect();
         options.plan_with(move |graph, mut plan| {
-            let bodies = graph.node_ids().skip(1).zip(&workers);
-            let bound = bodies.filter(|(node, _)| {
-                graph.node(*node).kind() != Kind::Parallel && !plan.own_threads().contains(node)
-            });
-            let bound: Vec<_> = bound.map(|(node, worker)| (node, *worker)).collect();
-            plan.affinity_mut().extend(bound);
+            for (node, (workers, shares)) in graph.node_ids().skip(1).zip(&workers) {
+                match graph.node(node).kind() {
+                    _ if plan.own_threads().contains(&node) => {}
+                    Kind::Parallel if workers.len() == 1 => {}
+                    Kind::Parallel => {
+                        plan.pools_mut().insert(node, workers.clone());
+                        plan.shares_mut().extend(shares.clone().map(|shares| (node, shares)));
+                    }
+                    _ => _ = plan.affinity_mut().insert(node, workers[0]),
+                }
+            }
             Ok(plan)
         })
     }

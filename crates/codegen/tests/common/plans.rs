@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use thalweg::Report;
 use thalweg::embed::graph::NodeId;
-use thalweg::embed::plan::{NoNextPlan, Program, Unit};
+use thalweg::embed::plan::{Body, NoNextPlan, Program, Unit};
 use thalweg::embed::report::Unpredictable;
 use thalweg::plan::Plan;
+use thalweg::plan::mappers::{self, Target};
 use thalweg::trace::ReportExt;
 use thalweg_codegen::{Native, Split, Threads};
 use thalweg_lang::interpret::Options;
@@ -36,7 +37,7 @@ fn text(program: &Program) -> String {
 }
 
 /// Checks that the plan of a run, saved and read, leads to a run with the same output and the same plan, and so does the plan
-/// that follows from times.
+/// that follows from times, by the engine's own division and by a mapper.
 pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: &Seen, name: &str) {
     for split in SPLITS {
         let threads = Threads::new(2).split(split);
@@ -53,6 +54,7 @@ pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: 
         let mut plans = vec![text(program)];
         if split == Split::Pipeline {
             plans.extend(next_plan(report.clone(), name).filter(|next| *next != plans[0]));
+            plans.extend(mapped(&report, program, name));
         }
         for text in plans {
             let plan =
@@ -126,6 +128,22 @@ fn next_plan(mut report: Report, name: &str) -> Option<String> {
     let of_last = bodies.last().unwrap().units().len();
     assert!(of_last <= units.len(), "{name}: {bodies:?} after {:?}", program.bodies());
     Some(next.on(program.graph()).to_string())
+}
+
+/// The plan by one of the mappers, another one for each program. `None` if the run measured no units.
+fn mapped(report: &Report, program: &Program, name: &str) -> Option<String> {
+    let (mapper, _) = mappers::names().nth(name.len() % mappers::names().count())?;
+    let target = Target::default().with_miss(1e-3);
+    let pipeline = Program::pipeline(&[(program, report.profile())], &target).ok()?;
+    let mapping = mappers::named(mapper).unwrap().map(&pipeline);
+    let (graph, units) = (program.graph(), program.units().all());
+    let mut plan = program.plan().mapped_units(graph, &pipeline, mapper, &mapping).unwrap();
+    *plan.policy_mut() = mapping.policy().to_owned();
+    plan.check(graph).unwrap_or_else(|error| panic!("{name}: {mapper}: {error}"));
+    let bodies = plan.bodies(graph, units).unwrap_or_else(|error| panic!("{name}: {mapper}: {error}"));
+    let copies = mapping.copies().iter().map(|copies| copies.workers().len()).max().unwrap_or(1);
+    assert_eq!(bodies.iter().map(Body::copies).max(), Some(copies), "{name}: {mapper}");
+    Some(plan.on(graph).to_string())
 }
 
 /// A random plan that can run the program: stretches of its pieces of code as segments, with random numbers of workers,

@@ -1,6 +1,6 @@
 //! A plan from a mapping.
 
-use super::{Buffers, Mapper, Mapping, Pipeline, Target};
+use super::{Buffers, Copies, Mapper, Mapping, Pipeline, Target};
 use crate::passes::capacities::min_capacity;
 use crate::{Plan, Profile};
 use std::collections::BTreeMap;
@@ -117,10 +117,7 @@ impl Plan {
         mapping: &Mapping,
     ) -> Result<Plan, BadMapping> {
         let place = mapping.place(pipeline)?;
-        let mut plan = self.clone();
-        plan.mapper = Some(mapper.to_owned());
-        (plan.replicas, plan.regions) = (BTreeMap::new(), Vec::new());
-        (plan.pools, plan.shares, plan.affinity) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut plan = self.undecided_by(mapper);
         plan.segments = mapping.segments().iter().map(|segment| segment.nodes(pipeline)).collect();
         for segment in mapping.segments() {
             for node in segment.nodes(pipeline) {
@@ -128,12 +125,65 @@ impl Plan {
             }
         }
         for copies in mapping.copies() {
-            let node = pipeline.stages()[copies.stage()].nodes()[0];
-            plan.pools.insert(node, copies.workers().iter().map(|(worker, _)| *worker as u32).collect());
-            plan.shares.insert(node, copies.workers().iter().map(|(_, share)| *share).collect());
+            plan.share(pipeline.stages()[copies.stage()].nodes()[0], copies);
         }
         plan.size(graph, pipeline, mapping, &place);
         Ok(plan)
+    }
+
+    /// The plan of a compiled graph with segments, copies and workers by a mapper, from its units as a [`Pipeline`]
+    /// ([`Program::pipeline`](crate::Program::pipeline)). All else stays; the compiler sizes buffers.
+    ///
+    /// # Errors
+    /// The mapping is not one of this pipeline: a mistake of the mapper.
+    pub fn mapped_units(
+        &self,
+        graph: &GraphData,
+        pipeline: &Pipeline,
+        mapper: &str,
+        mapping: &Mapping,
+    ) -> Result<Plan, BadMapping> {
+        mapping.place(pipeline)?;
+        let mut plan = self.undecided_by(mapper);
+        for segment in mapping.segments() {
+            let nodes = segment.nodes(pipeline);
+            for node in &nodes {
+                plan.put(graph, *node, segment.worker());
+                if graph.node(*node).kind() == Kind::Parallel {
+                    plan.replicas.insert(*node, 1);
+                }
+            }
+            plan.segments.push(nodes);
+        }
+        for copies in mapping.copies() {
+            let nodes = pipeline.stages()[copies.stage()].nodes();
+            for node in nodes.iter().filter(|node| graph.node(**node).kind() == Kind::Parallel) {
+                plan.replicas.insert(*node, copies.workers().len() as u32);
+                plan.share(*node, copies);
+            }
+            plan.segments.push(nodes.to_vec());
+        }
+        // A unit without nodes is in the body before or behind it. Segments are in the order of the data.
+        plan.segments.retain(|nodes| !nodes.is_empty());
+        let stages = pipeline.stages().iter().enumerate();
+        let stage_of: BTreeMap<NodeId, usize> =
+            stages.flat_map(|(at, stage)| stage.nodes().iter().map(move |node| (*node, at))).collect();
+        plan.segments.sort_by_key(|nodes| stage_of[&nodes[0]]);
+        Ok(plan)
+    }
+
+    /// The plan without what mappers decide.
+    fn undecided_by(&self, mapper: &str) -> Plan {
+        let mut plan = Plan { mapper: Some(mapper.to_owned()), ..self.clone() };
+        (plan.replicas, plan.regions, plan.segments) = (BTreeMap::new(), Vec::new(), Vec::new());
+        (plan.pools, plan.shares, plan.affinity) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        plan
+    }
+
+    /// Gives a node to the workers of its copies.
+    fn share(&mut self, node: NodeId, copies: &Copies) {
+        self.pools.insert(node, copies.workers().iter().map(|(worker, _)| *worker as u32).collect());
+        self.shares.insert(node, copies.workers().iter().map(|(_, share)| *share).collect());
     }
 
     /// Gives a node to a worker.

@@ -1,11 +1,12 @@
 //! What a mapper knows of a graph: stages in the order of the data, with their work, state and traffic.
 
 use super::Target;
-use crate::Profile;
 use crate::passes::capacities::{items_per_firing, min_capacity};
+use crate::passes::divide::parts;
+use crate::{Profile, Unit, Units};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use thalweg_analysis::{components, gcd};
+use thalweg_analysis::{Balance, components, gcd};
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId, data};
 
 data! {
@@ -98,6 +99,55 @@ impl Pipeline {
                 let carried = profile.channels().get(id.index()).copied().unwrap_or_default();
                 let (items, bytes) = (carried.items() as f64, carried.bytes() as f64);
                 edges.push(Edge { channel: id, from, to, items, bytes, buffer });
+            }
+        }
+        Pipeline::of(stages, edges, workers, target)
+    }
+
+    /// The pipeline of a compiled graph: a stage for each of its `units`, whose costs are nanoseconds of `states` steady states together.
+    /// A unit without state may have copies.
+    ///
+    /// What the channels carry follows from their rates. Where these are dynamic it follows from the costs of hand-overs, where these are
+    /// known: as many bytes as miss for that long.
+    pub fn of_units(
+        graph: &GraphData,
+        units: &Units,
+        states: f64,
+        workers: usize,
+        target: &Target,
+    ) -> Pipeline {
+        let nodes: Vec<Vec<NodeId>> = units.all().iter().map(|unit| unit.nodes.clone()).collect();
+        let of = parts(graph.nodes().len(), &nodes);
+        let mut stages: Vec<Stage> = units.all().iter().map(|unit| unit_stage(graph, unit, states)).collect();
+        let all: Vec<NodeId> = graph.node_ids().collect();
+        let balance = Balance::of(graph);
+        let firings = balance.repetitions(&all).filter(|_| balance.faults().is_empty());
+        let mut edges: Vec<Edge> = Vec::new();
+        for (id, channel) in graph.channel_ids().zip(graph.channels()) {
+            let (node, port) = channel.from();
+            let ends = of[node.index()].zip(of[channel.to().0.index()]);
+            let Some((from, to)) = ends.map(|(from, to)| (from.min(to), from.max(to))) else { continue };
+            let push = graph.node(node).outputs()[port].push().fixed();
+            let items = firings
+                .as_ref()
+                .zip(push)
+                .map_or(0, |(firings, push)| push.saturating_mul(firings[node.index()]));
+            let size = channel.item().bytes() as u64;
+            let buffer = items.max(channel.link().initial() as u64).saturating_mul(size);
+            if from == to {
+                stages[from].state = stages[from].state.saturating_add(buffer);
+            } else {
+                let items = items as f64 * states;
+                edges.push(Edge { channel: id, from, to, items, bytes: items * size as f64, buffer });
+            }
+        }
+        if firings.is_none() {
+            for items in units.hand_overs() {
+                let ends = items.from().zip(items.to()).map(|(from, to)| (from.min(to), from.max(to)));
+                let edge = edges.iter_mut().find(|edge| Some((edge.from, edge.to)) == ends);
+                if let Some(edge) = edge.filter(|_| target.miss_per_byte() > 0.0) {
+                    edge.bytes += items.cost() as f64 / target.miss_per_byte();
+                }
             }
         }
         Pipeline::of(stages, edges, workers, target)
@@ -271,6 +321,15 @@ fn stage(graph: &GraphData, profile: &Profile, nodes: Vec<NodeId>) -> Stage {
         _ => 1,
     };
     Stage { nodes, work, state, firings, copies }
+}
+
+/// The stage of a unit that has run for this many steady states.
+fn unit_stage(graph: &GraphData, unit: &Unit, states: f64) -> Stage {
+    let state = unit.nodes.iter().map(|node| graph.footprint(*node).bytes()).fold(0, u64::saturating_add);
+    let has_copies =
+        unit.stateless && unit.nodes.iter().any(|node| graph.node(*node).kind() == Kind::Parallel);
+    let (work, copies) = (unit.cost as f64, if has_copies { usize::MAX } else { 1 });
+    Stage { nodes: unit.nodes.clone(), work, state, firings: states, copies }
 }
 
 /// Twice the least common multiple of the items that a firing at either end moves: the buffer inside a segment with which
