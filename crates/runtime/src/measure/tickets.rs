@@ -11,7 +11,7 @@
 //! | run | between two asks the worker | a firing waits |
 //! |---|---|---|
 //! | not dilated | spins for about that time; after [`SPINS`] rounds gives its core to other threads | once for each ask |
-//! | dilated | sleeps for that time times the scale, or for [`MIN_SLEEP`]: the system's timer is no more exact | as often as the paper's thread would have asked in that time |
+//! | dilated | sleeps for that time times the scale, or for [`MIN_SLEEP`], or until its turn comes (`node/sleepers.rs`) | as often as the paper's thread would have asked in that time |
 //!
 //! A worker that has exchanged its firing asks at once for the one that it got. It pauses after a round through the queue.
 
@@ -25,8 +25,9 @@ const WAIT_NS: u64 = 100;
 const SPINS: u32 = 64;
 /// The steps of a spinning processor that take about [`WAIT_NS`].
 const SPIN_STEPS: u32 = 8;
-/// The minimum sleep of a dilated pause.
-const MIN_SLEEP: Duration = Duration::from_micros(200);
+/// The minimum sleep of a dilated pause. Each waking takes a few microseconds of a core, and the system counts them as processor time
+/// of the firing that it interrupts, so they are dilated: 30 workers that stall must not wake too often.
+const MIN_SLEEP: Duration = Duration::from_millis(2);
 
 /// The waits of the firings that one worker has.
 #[derive(Debug)]
@@ -158,9 +159,9 @@ impl Stall {
         1
     }
 
-    /// Called after an ask, when `others` firings were queued: pauses once in a round through them. Returns the waits that the
-    /// pause counts for.
-    pub(crate) fn pause(&mut self, others: usize) -> u64 {
+    /// Called after an ask, when `others` firings were queued: pauses once in a round through them, in a dilated run by `sleep`,
+    /// which may end earlier. Returns the waits that the pause counts for.
+    pub(crate) fn pause(&mut self, others: usize, sleep: impl FnOnce(Duration)) -> u64 {
         if self.asks <= others {
             return 0;
         }
@@ -169,7 +170,7 @@ impl Stall {
             self.spin();
             return 0;
         };
-        let waits = self.sleep(u64::from(scale));
+        let waits = self.sleep(u64::from(scale), sleep);
         self.waits += waits;
         waits
     }
@@ -187,9 +188,9 @@ impl Stall {
         (0..SPIN_STEPS).for_each(|_| std::hint::spin_loop());
     }
 
-    fn sleep(&mut self, scale: u64) -> u64 {
+    fn sleep(&mut self, scale: u64, sleep: impl FnOnce(Duration)) -> u64 {
         let (from, wait) = (ticks(), Duration::from_nanos(WAIT_NS.saturating_mul(scale)));
-        std::thread::sleep(wait.clamp(MIN_SLEEP, MAX_SLEEP));
+        sleep(wait.clamp(MIN_SLEEP, MAX_SLEEP));
         let slept = ticks().saturating_sub(from);
         self.slept += slept;
         Scale::now().ns(slept) as u64 / (WAIT_NS * scale)
@@ -204,7 +205,7 @@ mod tests {
     fn stall(scale: u32, pauses: u32) -> (u64, f64) {
         let mut waits = TicketWaits::new(Some(scale));
         let mut stall = waits.stall();
-        let asks = (0..pauses).map(|_| stall.ask() + stall.pause(0)).sum();
+        let asks = (0..pauses).map(|_| stall.ask() + stall.pause(0, std::thread::sleep)).sum();
         waits.end_stall(&stall);
         assert_eq!(waits.totals.waits, asks);
         assert_eq!(waits.stalled(), waits.totals.stalled);
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_pause_follows_a_round_through_the_queue() {
         let mut stall = TicketWaits::new(Some(1_000)).stall();
-        let mut ask = |others| stall.ask() + stall.pause(others) > 1;
+        let mut ask = |others| stall.ask() + stall.pause(others, std::thread::sleep) > 1;
         let pauses: Vec<bool> = (0..6).map(|_| ask(2)).collect();
         assert_eq!(pauses, [false, false, true, false, false, true]);
     }

@@ -10,6 +10,7 @@
 //! | [`issue`] | how many firings the next ticket gets |
 //! | [`publish`] | how completed tickets get into the channels |
 //! | [`turns`], [`wait`] | how firings that wait for their tickets leave |
+//! | [`sleepers`] | the workers that sleep for their turn, in dilated time |
 //! | [`window`] | the reorder window of a parallel kernel |
 //! | [`deal`] | the code of `deal`, and the order and the framing function of `interleave` |
 //! | [`scratch`] | the code of `par_map_init` |
@@ -35,6 +36,7 @@ mod pieces;
 mod publish;
 mod scratch;
 mod sequential;
+mod sleepers;
 mod suspend;
 mod tally;
 mod timed;

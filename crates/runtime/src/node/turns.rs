@@ -29,6 +29,9 @@
 //! | it is not its turn | exchanges it for the oldest one in the queue; keeps it if there is none (lines 1 to 5 of Algorithm 1) | goes on: it stalls |
 //! | the run stops, or its deadline passes | queues the firing, or drops it: its items are dropped with the window | ends |
 //!
+//! Between two asks a worker pauses. In dilated time it sleeps, and the worker whose firing leaves before its own publishes that too
+//! ([`sleepers`](super::sleepers)). No argument below needs that, since a sleep also ends by itself.
+//!
 //! A worker that begins an activation takes the oldest queued firing. It issues a ticket only if there is none (lines 12 to
 //! 15), so it begins no firing while it stalls.
 //!
@@ -87,9 +90,11 @@
 //!   cannot be what the node waits for. A limit on items in flight counts with tallies, which a firing reserves when it is
 //!   issued: these slots are in the order of the tickets, and no firing waits for them.
 
+use super::sleepers::Sleepers;
 use crate::net::NodeState;
 use crate::sync::{AtomicUsize, CachePadded, Mutex, Ordering, lock};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// A computed firing that has not left all ports. The worker that has this value has the firing.
 #[derive(Debug)]
@@ -114,13 +119,14 @@ pub(crate) struct Turns {
     /// By port: the ticket whose turn it is. On a cache line each, since workers that stall read it.
     turn: Box<[CachePadded<AtomicUsize>]>,
     queue: Mutex<VecDeque<Firing>>,
+    sleepers: Sleepers,
 }
 
 impl Turns {
     /// The turns of a kernel with this number of ports, before the first ticket.
     pub(crate) fn new(ports: usize) -> Turns {
         let turn = (0..ports).map(|_| CachePadded::new(AtomicUsize::new(0))).collect();
-        Turns { turn, queue: Mutex::default() }
+        Turns { turn, queue: Mutex::default(), sleepers: Sleepers::default() }
     }
 
     /// Whether it is the firing's turn at its port. The caller has the firing. True stays true until the caller calls
@@ -173,6 +179,18 @@ impl Turns {
         state.count_waiting(firing.port);
         queue.push_back(firing);
         (oldest, others)
+    }
+
+    /// Sleeps with a firing that the caller has, for a time or until it has left its port. For dilated runs: see
+    /// [`sleepers`](super::sleepers).
+    pub(crate) fn sleep(&self, firing: Firing, time: Duration) -> Firing {
+        self.sleepers.sleep(firing, time, |firing| self.is_turn(firing))
+    }
+
+    /// Lets the firings of workers that sleep leave a port as far as their turns come and `publish` succeeds. The caller holds the
+    /// retirement.
+    pub(crate) fn follow(&self, port: usize, publish: impl FnMut(&mut Firing) -> bool) {
+        self.sleepers.follow(port, self.turn_at(port), || self.queued() > 0, publish);
     }
 
     /// The number of queued firings.

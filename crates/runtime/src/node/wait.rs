@@ -37,6 +37,8 @@ where
                     Ok(other) => firing = other,
                     Err(event) => return event,
                 }
+                // It may have left its port.
+                continue;
             }
             match self.publish_firing(turns, &mut firing, cx) {
                 Answer::Published => {}
@@ -81,14 +83,25 @@ where
         firing: &mut Firing,
         cx: &ActivationContext<'_>,
     ) -> (bool, bool) {
-        let (state, ticket, port) = (cx.state(), firing.ticket, firing.port);
-        // SAFETY: this thread holds the retirement and the ticket is done; the reference ends with this call.
-        let slot: &mut Ticket<I, O, C::Rest> = unsafe { self.window.body(ticket) };
+        let (state, port) = (cx.state(), firing.port);
         let origins = origins(cx.net, cx.node, port);
-        let (moved, is_published) = self.publish_ticket(back, (port, ticket), slot, state, origins);
-        if is_published {
-            clear_stuck(state, port);
-            turns.pass(firing);
+        let mut moved = false;
+        let mut publish = |firing: &mut Firing| {
+            // SAFETY: this thread holds the retirement, and has the firing or the lock of the list in which it is. So the ticket is
+            // done; the reference ends with this call.
+            let slot: &mut Ticket<I, O, C::Rest> = unsafe { self.window.body(firing.ticket) };
+            let (has_moved, is_published) =
+                self.publish_ticket(back, (port, firing.ticket), slot, state, origins);
+            moved |= has_moved;
+            if is_published {
+                clear_stuck(state, port);
+                turns.pass(firing);
+            }
+            is_published
+        };
+        let is_published = publish(firing);
+        if is_published && cx.dilation.is_some() {
+            turns.follow(port, publish);
         }
         (moved, is_published)
     }
@@ -98,7 +111,12 @@ where
         let channel = cx.net.outputs(cx.node)[firing.port];
         // It waits for something else now: what counts is waits in a row.
         firing.waits = 0;
+        let port = firing.port;
         let suspended = suspend(turns, firing, cx);
+        if cx.dilation.is_some() {
+            // A worker that sleeps gets this firing, finds no room either, and turns to the consumer.
+            turns.follow(port, |_| false);
+        }
         if let Some(waits) = &mut cx.tickets {
             waits.suspend((cx.net.threads() + suspended) as u64);
         }
@@ -174,8 +192,11 @@ fn stall_until_turn(
         if turns.is_turn(&firing) {
             return Ok(firing);
         }
-        firing.waits += stall.pause(others);
-        if turns.is_turn(&firing) {
+        let mut held = Some(firing);
+        let waits = stall.pause(others, |time| held = held.take().map(|firing| turns.sleep(firing, time)));
+        firing = held.expect("a sleep returns the firing");
+        firing.waits += waits;
+        if turns.has_left(&firing) || turns.is_turn(&firing) {
             return Ok(firing);
         }
     }
