@@ -76,6 +76,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("danbi.size", "firings of the dilated runs"),
     ("danbi.parts", "parts of the time, 40 dilated workers"),
     ("danbi.costs", "parts of the time, 2 computing workers"),
+    ("danbi.variance", "stall by how much firings differ"),
     ("danbi.threads", "workers and suspended firings"),
     ("danbi.queues", "change of the time by queue size"),
     ("danbi.timeline", "parts of the time"),

@@ -2,6 +2,7 @@
 
 pub mod curves;
 pub mod scatter;
+pub mod shares;
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};

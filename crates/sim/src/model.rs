@@ -61,6 +61,15 @@ pub enum Cost {
         /// The number of the stream.
         stream: u64,
     },
+    /// Even between `mean - spread` and `mean + spread`, drawn from the ticket.
+    Spread {
+        /// The mean, in ticks.
+        mean: u64,
+        /// The greatest difference from it.
+        spread: u64,
+        /// The number of the stream.
+        stream: u64,
+    },
 }
 
 impl Cost {
@@ -69,6 +78,9 @@ impl Cost {
         match self {
             Cost::Fixed(ticks) => ticks,
             Cost::Tailed(ticks) => tailed(ticks as f64, ticket) as u64,
+            Cost::Spread { mean, spread, stream } => {
+                mean - spread + (unit(mix(stream) ^ ticket) * 2.0 * spread as f64).round() as u64
+            }
             Cost::Exponential { mean, stream } => {
                 (-(1.0 - unit(mix(stream) ^ ticket)).ln() * mean as f64).round() as u64
             }

@@ -8,6 +8,7 @@
 //! | `danbi.costs.PROGRAM.POLICY` | 4: where the time goes | shares of the time of 2 workers that compute |
 //! | `danbi.threads.PROGRAM` | 6: user-level threads, with 40 workers and PRS | mean and maximum of workers and suspended firings |
 //! | `danbi.queues.PROGRAM` | 7: queue sizes, with 40 workers and PRS | change of the time in per cent, with a factor in place of 1 |
+//! | `danbi.variance.rg.POLICY` | | stall of 40 virtual workers in per cent, by how much firings differ |
 //! | `danbi.size.PROGRAM.nN` | | firings of the dilated runs: of the node with the fewest, and of all |
 //!
 //! The papers' policies run in its mode: firings wait for their tickets, and queues have its sizes. `auto`, which is `ours`, runs as
@@ -30,6 +31,7 @@ mod rounds;
 mod size;
 mod speed_ups;
 mod timeline;
+mod variance;
 
 use thalweg::Options;
 use thalweg_danbi::Program;
@@ -106,6 +108,7 @@ pub fn run(session: &mut Session) {
         dilated.into_iter().for_each(|workers| speed_ups::dilated(session, measured, &size, workers));
         queues::run(session, measured, &size);
     }
+    variance::run(session);
     timeline::run(session);
     dilation::run(session);
     peers::run(session);

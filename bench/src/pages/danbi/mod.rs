@@ -1,5 +1,6 @@
 //! The page of the DANBI paper's programs and policies.
 
+mod shares;
 mod tables;
 
 use super::data::Data;
@@ -45,7 +46,7 @@ const TIMELINES: [(&str, &str, &str); 4] = [
     ("prs", "danbi-timeline-rg-prs", "What 40 workers of RG do under prs"),
 ];
 
-pub(super) const SECTIONS: [Section; 10] = [
+pub(super) const SECTIONS: [Section; 11] = [
     Section {
         title: "Figure 3: speed-ups",
         prefixes: &["danbi.speedup"],
@@ -55,8 +56,7 @@ pub(super) const SECTIONS: [Section; 10] = [
                same input, since data and code are in the caches, and some ten nanoseconds of each claim are dilated with its firings: the run may be\n\
                shorter than that of a policy with a larger speed-up. The ratios of times in the next section show that.\n\
                In the mean the order of the policies at 40 workers is the paper's, and the values are about half of its own: a third to two thirds of\n\
-               the time is stall. A likely reason, not verified: our firings are short (2 to 100 us), and a thread that has slept finds cold caches, so their\n\
-               times vary, and a firing waits for the slowest before it. SRAD seems bounded by the few images that its queues hold.\n\
+               the time is stall: *Why firings stall*, below, has the reason. SRAD seems bounded by the few images that its queues hold.\n\
                The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: speed_ups,
     },
@@ -81,7 +81,29 @@ pub(super) const SECTIONS: [Section; 10] = [
                ticks of up to 10 ms, so it is coarse in runs of 2 workers. Queue, scheduler and kernel are not dilated, so with 40 workers their\n\
                shares are too small by the dilation. The paper has less stall (MergeSort 19.0 to 13.8, RG 24.8, 13.3 and 0.03) and more queue time (RG 51 to 14): here\n\
                firings are dilated and queues are not. The shares of the workers that compute are nearer to the paper's.\n\
+               In the pictures `OS kernel` is a line below the bar. The paper's rows have the shares that its text states; the rest of such a row is\n\
+               empty.\n\
                The figures are `danbi.parts.PROGRAM.POLICY` and `danbi.costs.PROGRAM.POLICY`.",
+        plots: shares::plots,
+    },
+    Section {
+        title: "Why firings stall",
+        prefixes: &["danbi.variance"],
+        subject: "danbi.variance",
+        text: "RG on the virtual host, where queues and policies cost next to nothing: the share of the time for which 40 workers stall, in per\n\
+               cent, by how much the firings of a kernel differ (their standard deviation over their mean; 1 is an exponential distribution).\n\
+               Tickets and policies alone make no worker stall. Firings that differ do: they leave in order, so each waits for the slowest of\n\
+               those that began before it, of up to 40, and no policy changes that much.\n\
+               On workers that compute, eight of ten firings of RG's first filter take 0.8 to 1.3 us. On 40 dilated workers they take 1.5 to 3.8 us, one in\n\
+               a hundred 15 us and more, and the coefficient is about 1: a thread that has slept finds cold caches, and page faults, interrupts and wakings of\n\
+               other threads, some microseconds each, count as processor time of the firing that they meet. They weigh less in longer firings: with\n\
+               images of 512 by 512 pixels, dilated by 120, `qes` and `prs` stall for 38 and 39 % in place of 62 and 59 (single runs of\n\
+               2026-11-29). The paper's rows have 1024 pixels. In a build without optimisation, whose firings are longer, rows of 64 pixels\n\
+               stall for 6 to 8 % under the four policies, on a small input.\n\
+               Another cause was ours, in runs up to 2026-11-28: a worker that sleeps for its turn saw it late by up to 0.3 ms, and turns pass from one\n\
+               worker to the next, so these delays added up to one firing in each 0.1 to 0.2 ms. With images of 512 by 512 pixels the stall was 50 to\n\
+               55 %, and the speed-ups 15 to 17 in place of 20 to 21. Now the worker before it publishes its firing too.\n\
+               The figures are `danbi.variance.rg.POLICY`.",
         plots: |_| Vec::new(),
     },
     Section {

@@ -16,6 +16,7 @@ pub fn table(subject: &str, data: &Data, number_of: impl Fn(usize) -> usize) -> 
         "danbi.3" => Some(speed_ups(data, run) + "\n" + &means(data)),
         "danbi.ratios" => Some(ratios(data, run)),
         "danbi.4" => Some(parts(data, run)),
+        "danbi.variance" => Some(variance(data, run)),
         "danbi.6" => Some(threads(data, run)),
         "danbi.7" => Some(queues(data, run)),
         "danbi.size" => Some(sizes(data, run)),
@@ -31,7 +32,7 @@ fn of<'a>(data: &'a Data, family: &str, program: &str) -> Vec<(&'a str, &'a Figu
 }
 
 /// The figure of a family for a program that has no other word in its name.
-fn one<'a>(data: &'a Data, family: &str, program: &str) -> Option<&'a Figure> {
+pub fn one<'a>(data: &'a Data, family: &str, program: &str) -> Option<&'a Figure> {
     let name = format!("danbi.{family}.{program}");
     data.figures.iter().find(|figure| figure.name == name && figure.run.is_some())
 }
@@ -66,7 +67,7 @@ fn number(value: Option<f64>) -> String {
 }
 
 /// The mean; `None` unless all values are there.
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+pub fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -183,6 +184,18 @@ fn parts(data: &Data, run: impl Fn(&[&Figure]) -> String) -> String {
         }
     }
     rows(&heads, lines.into_iter())
+}
+
+/// Stalls by how much firings differ: a row for each policy.
+fn variance(data: &Data, run: impl Fn(&[&Figure]) -> String) -> String {
+    const COSTS: [&str; 5] = ["equal", "0.1", "0.3", "0.6", "1"];
+    let heads: Vec<&str> = ["policy"].into_iter().chain(COSTS).chain(["run"]).collect();
+    let lines = POLICIES.iter().filter_map(|(policy, _)| {
+        let figure = one(data, "variance", &format!("rg.{policy}"))?;
+        let cells = COSTS.map(|cost| number(figure.of(cost)));
+        Some([format!("`{policy}`")].into_iter().chain(cells).chain([run(&[figure])]).collect())
+    });
+    rows(&heads, lines)
 }
 
 /// Figure 6, and all programs together.
