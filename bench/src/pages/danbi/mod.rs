@@ -55,8 +55,8 @@ pub(super) const SECTIONS: [Section; 11] = [
                the median of the rounds. `most`: the workers of the largest one. A policy whose claims have several firings computes less for the\n\
                same input, since data and code are in the caches, and some ten nanoseconds of each claim are dilated with its firings: the run may be\n\
                shorter than that of a policy with a larger speed-up. The ratios of times in the next section show that.\n\
-               In the mean the order of the policies at 40 workers is the paper's, and the values are about half of its own: a third to two thirds of\n\
-               the time is stall: *Why firings stall*, below, has the reason. SRAD seems bounded by the few images that its queues hold.\n\
+               In the mean the order of the policies at 40 workers is the paper's, and their values are below its own, since firings stall: *Why firings stall*,\n\
+               below, has the reason. The runs with 40 workers are newer than those with 5 to 30, which had longer stalls.\n\
                The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: speed_ups,
     },
@@ -100,7 +100,7 @@ pub(super) const SECTIONS: [Section; 11] = [
                images of 512 by 512 pixels, dilated by 120, `qes` and `prs` stall for 38 and 39 % in place of 62 and 59 (single runs of\n\
                2026-11-29). The paper's rows have 1024 pixels. In a build without optimisation, whose firings are longer, rows of 64 pixels\n\
                stall for 6 to 8 % under the four policies, on a small input.\n\
-               Another cause was ours, in runs up to 2026-11-28: a worker that sleeps for its turn saw it late by up to 0.3 ms, and turns pass from one\n\
+               Another cause was ours, in runs of commits before dbe77563: a worker that sleeps for its turn saw it late by up to 0.3 ms, and turns pass from one\n\
                worker to the next, so these delays added up to one firing in each 0.1 to 0.2 ms. With images of 512 by 512 pixels the stall was 50 to\n\
                55 %, and the speed-ups 15 to 17 in place of 20 to 21. Now the worker before it publishes its firing too.\n\
                The figures are `danbi.variance.rg.POLICY`.",
