@@ -243,6 +243,13 @@ fn picture(height: u32, draw: impl FnOnce(&DrawingArea<SVGBackend, Shift>) -> Dr
     svg
 }
 
+/// From the least to the greatest of positive values, each times a factor that leaves a margin.
+fn range(values: impl Iterator<Item = f64>, low: f64, high: f64) -> std::ops::Range<f64> {
+    let both = |(least, most), value| (f64::min(least, value), f64::max(most, value));
+    let (least, most) = values.fold((f64::INFINITY, 0.0), both);
+    least * low..most * high
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,13 +27,10 @@ impl Curves<'_> {
     /// The plot; `None` without points.
     pub fn svg(&self) -> Option<String> {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let range = |of: fn(&(f64, f64, String)) -> f64, low: f64, high: f64| {
-            let (least, most) = points().map(of).fold((f64::INFINITY, 0.0), |(least, most), value| {
-                (f64::min(least, value), f64::max(most, value))
-            });
-            least * low..most * high
-        };
-        let ranges = (range(|point| point.0, 0.8, 1.25), range(|point| point.1, 0.95, 1.05));
+        let ranges = (
+            range(points().map(|point| point.0), 0.8, 1.25),
+            range(points().map(|point| point.1), 0.95, 1.05),
+        );
         points().next()?;
         Some(picture(380, |area| self.draw(area, ranges)))
     }

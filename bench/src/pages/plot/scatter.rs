@@ -26,13 +26,8 @@ impl Scatter<'_> {
     pub fn svg(&self) -> Option<String> {
         let points = || self.clouds.iter().flat_map(|cloud| &cloud.points);
         points().next()?;
-        let range = |of: fn(&(f64, f64)) -> f64| {
-            let (least, most) = points().map(of).fold((f64::INFINITY, 0.0), |(least, most), value| {
-                (f64::min(least, value), f64::max(most, value))
-            });
-            least * 0.8..most * 1.25
-        };
-        let (xs, ys) = (range(|point| point.0), range(|point| point.1));
+        let xs = range(points().map(|point| point.0), 0.8, 1.25);
+        let ys = range(points().map(|point| point.1), 0.8, 1.25);
         // The line is to be seen from end to end.
         let ys = ys.start.min(xs.start)..ys.end.max(xs.end);
         Some(picture(380, |area| self.draw(area, xs, ys)))
