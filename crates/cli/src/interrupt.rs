@@ -14,6 +14,7 @@
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`], read through
 //! [`Interrupt::input`] and written through [`Interrupt::output`], which wait for the pipe and for the signal at the same time.
+//! If several processes share a run, a wait for input ends with the run, too: see [`Interrupt::end_waits_with`].
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -43,16 +44,32 @@ const APART: Duration = Duration::from_millis(300);
 /// How long the removal of an unfinished tree goes on after the first signal.
 const MAX_REMOVAL: Duration = Duration::from_secs(1);
 
+/// How often a wait for input looks whether the run of several processes ends.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// The state of signal handling.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     stop: Stop,
     /// The number of live guards.
     guards: Arc<Mutex<usize>>,
-    /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
-    alarm: Arc<PipeReader>,
+    alarm: Arc<Alarm>,
     trigger: Arc<Mutex<Option<PipeWriter>>>,
     first: Arc<OnceLock<FirstSignal>>,
+}
+
+/// What ends the wait for a pipe.
+struct Alarm {
+    /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
+    signal: PipeReader,
+    /// Whether the run of several processes ends, for which this one reads.
+    run_ends: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Alarm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Alarm").field("signal", &self.signal).finish_non_exhaustive()
+    }
 }
 
 /// The signal that has requested a stop.
@@ -65,11 +82,11 @@ struct FirstSignal {
 impl Interrupt {
     /// Installs the signal handler of this process. Must be called only once.
     pub fn install() -> Result<Self> {
-        let (alarm, trigger) = io::pipe().context("creating a pipe")?;
+        let (signal, trigger) = io::pipe().context("creating a pipe")?;
         let this = Interrupt {
             stop: Stop::new(),
             guards: Arc::default(),
-            alarm: Arc::new(alarm),
+            alarm: Arc::new(Alarm { signal, run_ends: OnceLock::new() }),
             trigger: Arc::new(Mutex::new(Some(trigger))),
             first: Arc::default(),
         };
@@ -135,6 +152,18 @@ impl Interrupt {
         }
     }
 
+    /// Lets a blocked read, or the opening of a named pipe, fail when `run_ends` returns true.
+    #[cfg(feature = "cluster")]
+    pub fn end_waits_with(&self, run_ends: impl Fn() -> bool + Send + Sync + 'static) {
+        _ = self.alarm.run_ends.set(Box::new(run_ends));
+    }
+
+    /// Whether the run of several processes ends, so that reads fail.
+    #[cfg(feature = "cluster")]
+    pub fn run_ends(&self) -> bool {
+        self.alarm.run_ends()
+    }
+
     fn guards(&self) -> MutexGuard<'_, usize> {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,7 +183,7 @@ impl Interrupt {
             drop(done);
             file
         })?;
-        wait(&opened, &self.alarm, None)?;
+        wait_long(&opened, &self.alarm)?;
         opening
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the thread that opens the file has panicked")))
@@ -261,7 +290,7 @@ impl Drop for Guard {
 #[derive(Debug)]
 struct InterruptibleInput {
     input: File,
-    alarm: Arc<PipeReader>,
+    alarm: Arc<Alarm>,
     /// The next read does not block.
     ready: bool,
 }
@@ -270,7 +299,7 @@ struct InterruptibleInput {
 impl Read for InterruptibleInput {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if !std::mem::take(&mut self.ready) {
-            wait(&self.input, &self.alarm, None)?;
+            wait_long(&self.input, &self.alarm)?;
         }
         self.input.read(bytes)
     }
@@ -289,7 +318,7 @@ impl Input for InterruptibleInput {
 #[derive(Debug)]
 struct InterruptibleOutput {
     output: File,
-    alarm: Arc<PipeReader>,
+    alarm: Arc<Alarm>,
     /// Whether writes may block: it is no regular file.
     blocks: bool,
 }
@@ -313,9 +342,27 @@ impl Write for InterruptibleOutput {
     }
 }
 
+impl Alarm {
+    fn run_ends(&self) -> bool {
+        self.run_ends.get().is_some_and(|run_ends| run_ends())
+    }
+}
+
+/// Waits until `input` is readable. Fails on a signal, and when the run ends.
+#[cfg(unix)]
+fn wait_long(input: &impl std::os::fd::AsFd, alarm: &Alarm) -> io::Result<()> {
+    let look = alarm.run_ends.get().map(|_| LOOK);
+    while !wait(input, alarm, look)? {
+        if alarm.run_ends() {
+            return Err(io::Error::other("the run has ended"));
+        }
+    }
+    Ok(())
+}
+
 /// Waits until `input` is readable or `timeout` has passed, and returns whether it is readable. Fails on a signal.
 #[cfg(unix)]
-fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Duration>) -> io::Result<bool> {
+fn wait(input: &impl std::os::fd::AsFd, alarm: &Alarm, timeout: Option<Duration>) -> io::Result<bool> {
     let polled = poll_with(input, rustix::event::PollFlags::IN, alarm, timeout)?;
     if polled.is_interrupted { Err(interrupted()) } else { Ok(polled.is_ready) }
 }
@@ -332,11 +379,11 @@ struct Polled {
 fn poll_with(
     file: &impl std::os::fd::AsFd,
     ready: rustix::event::PollFlags,
-    alarm: &PipeReader,
+    alarm: &Alarm,
     timeout: Option<Duration>,
 ) -> io::Result<Polled> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let mut both = [PollFd::new(file, ready), PollFd::new(alarm, PollFlags::IN)];
+    let mut both = [PollFd::new(file, ready), PollFd::new(&alarm.signal, PollFlags::IN)];
     let timeout = timeout.map(|timeout| Timespec {
         tv_sec: timeout.as_secs().cast_signed(),
         tv_nsec: timeout.subsec_nanos().into(),

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use thalweg_cluster::{Cluster, Error};
 
+use crate::interrupt::Interrupt;
 use crate::standard;
 
 /// Which processes share the work.
@@ -57,6 +58,12 @@ impl Own {
     pub fn take(&self) -> Option<anyhow::Error> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+/// Lets a read of this process that waits for its input fail when a run ends: the end would wait for it.
+pub(crate) fn end_waits_with(cluster: &Cluster, interrupt: &Interrupt) {
+    let cluster = cluster.clone();
+    interrupt.end_waits_with(move || cluster.is_ending());
 }
 
 /// Prints what the last run has moved between processes.

@@ -416,11 +416,9 @@ fn a_process_that_is_killed_ends_the_others_in_the_middle_of_their_work() {
     fs::write(folder.path().join("many.fa"), many).unwrap();
     let mut command = in_processes(folder.path(), "3", &["many.fa", "many.fa", "-o", "out"]);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let children = format!("/proc/{0}/task/{0}/children", child.id());
     let begin = Instant::now();
     let ids = loop {
-        let ids: Vec<i32> =
-            fs::read_to_string(&children).unwrap().split_whitespace().map(|id| id.parse().unwrap()).collect();
+        let ids = child.children();
         // Until all have begun to work.
         let works = |id: &i32| {
             let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();

@@ -149,6 +149,12 @@ impl Running {
         _ = kill_process(Pid::from_child(self), signal);
     }
 
+    /// The processes that it has started and that have not ended, in order.
+    #[cfg(target_os = "linux")]
+    pub fn children(&self) -> Vec<i32> {
+        children(self.id())
+    }
+
     /// Waits until the child has ended. Returns what it has written since it was started.
     pub fn output(mut self) -> Output {
         self.child.take().expect("taken once").wait_with_output().unwrap()
@@ -186,10 +192,16 @@ fn kill(id: u32) {
     let mut all = vec![id];
     while let Some(id) = all.pop() {
         // Before it ends: its children are no longer listed then.
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        all.extend(children(id).into_iter().map(i32::cast_unsigned));
         _ = kill_process(Pid::from_raw(id.cast_signed()).expect("not 0"), Signal::KILL);
     }
+}
+
+/// The processes that a process has started, on Linux.
+#[cfg(unix)]
+fn children(id: u32) -> Vec<i32> {
+    let ids = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    ids.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 /// Ends the tests: on other systems no process is killed by its number.

@@ -6,6 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use rustix::process::kill_process;
 use rustix::process::{Pid, Signal, test_kill_process};
 
 use crate::child::Command;
@@ -102,6 +104,48 @@ fn the_report_of_links_comes_from_process_0() {
     let error = String::from_utf8(launched.stderr).unwrap();
     assert!(launched.status.success() && is_report(&error) && error.lines().count() == 5, "{error}");
     assert_eq!(String::from_utf8(launched.stdout).unwrap(), output);
+}
+
+/// The launcher would end it 10 s later, and a read of a pipe never.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_waits_for_its_input_ends_with_the_others() {
+    let thalweg = env!("CARGO_BIN_EXE_thalweg");
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("t.fa");
+    std::fs::write(&target, ">a\nACGT\n").unwrap();
+    for verb in [&["demo", "wordcount"][..], &["align", "-", target.to_str().unwrap()]] {
+        let mut command = launch(&[&["-n", "3", "--", thalweg], verb].concat());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut launcher = command.spawn().unwrap();
+        let input = launcher.stdin.take();
+        let began = Instant::now();
+        let ids = loop {
+            let ids = launcher.children();
+            // All have found each other.
+            if ids.len() == 3 && ids.iter().all(|id| has_thread(*id, "control-beat")) {
+                break ids;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let killed = Instant::now();
+        kill_process(Pid::from_raw(ids[1]).unwrap(), Signal::KILL).unwrap();
+        let output = launcher.output();
+        drop(input);
+        assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.starts_with("error: process 1 (127.0.0.1:") && error.contains("help: "), "{error}");
+        assert!(error.ends_with("\nerror: process 1 has failed: signal: 9 (SIGKILL)\n"), "{error}");
+        assert!(output.stdout.is_empty() && error.lines().count() == 3, "{error}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn has_thread(id: i32, name: &str) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else { return false };
+    let names = threads.filter_map(|it| std::fs::read_to_string(it.ok()?.path().join("comm")).ok());
+    names.into_iter().any(|it| it.trim_end() == name)
 }
 
 /// A file of hosts, and a script that takes the place of `ssh`: it gives the command line to a shell of this machine, and fails

@@ -135,7 +135,8 @@ impl Cluster {
     }
 
     /// Whether the run that this cluster or a clone makes ends early, since a process has failed or the sink needs no more. A function
-    /// of a chain that takes seconds may ask, and return at once: what it returns then is not used. Else the end waits for it.
+    /// of a chain that takes seconds may ask, and return at once: what it returns then is not used. Else the end waits for it. So does an
+    /// iterator that waits for a pipe or a socket: let it wait for a moment at a time, and ask in between.
     pub fn is_ending(&self) -> bool {
         let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         ending.is_some_and(|ending| ending.is_stopped() || ending.is_enough())

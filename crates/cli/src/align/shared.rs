@@ -21,12 +21,17 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub(super) fn run(verb: Align, cluster: &Cluster, interrupt: &Interrupt) -> Result<()> {
     let is_first = cluster.process() == 0;
     let cluster = cluster.clone().job(verb.job());
+    processes::end_waits_with(&cluster, interrupt);
     let limit = Limit::new(Some(verb.memory));
     let (verb, own) = (Arc::new(verb), Own::default());
     let read = (verb.clone(), own.clone(), interrupt.clone());
     let sequences = cluster.shared(move || {
         let (verb, own, interrupt) = read;
-        verb.read_to_share(limit, &interrupt).map_err(|error| own.tell(error))
+        verb.read_to_share(limit, &interrupt).map_err(|error| match interrupt.run_ends() {
+            // The cause is that of another process.
+            true => format!("{error:#}"),
+            false => own.tell(error),
+        })
     });
     let (begun, watch) = (OnceLock::new(), Watched { progress: OnceLock::new(), interrupt });
     let pairs = || -> Result<Pairs<'_>, Cause> {

@@ -49,6 +49,7 @@ pub(super) fn run(verb: &Wordcount, cluster: &Cluster, interrupt: &Interrupt) ->
 
 /// As [`run`], of files that process 0 reads for all, since standard input is among them.
 fn run_read(verb: &Wordcount, cluster: &Cluster, interrupt: &Interrupt) -> Result<()> {
+    processes::end_waits_with(cluster, interrupt);
     let (own, is_first) = (Own::default(), cluster.process() == 0);
     let refused = || -> Result<()> {
         refuse_map_reduce(verb)?;
