@@ -153,14 +153,17 @@ fn shared_values_that_differ_are_refused() {
     assert!(results[1].as_ref().unwrap_err().to_string().contains("another program"), "{results:?}");
 }
 
-/// Open files, and threads of this crate: those of the engine stay for the next run.
+/// Open files, and threads.
 fn counts() -> (usize, usize) {
-    let of_runs = |name: &str| ["timely", "control", "greeting"].iter().any(|it| name.starts_with(it));
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|thread| {
-        let name = std::fs::read_to_string(thread.ok()?.path().join("comm")).ok()?;
-        of_runs(&name).then_some(())
-    });
-    (std::fs::read_dir("/proc/self/fd").unwrap().count(), threads.count())
+    let entries = |of| std::fs::read_dir(format!("/proc/self/{of}")).unwrap().count();
+    (entries("fd"), entries("task"))
+}
+
+/// Open sockets.
+fn sockets() -> usize {
+    let files =
+        std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|file| file.ok()?.path().read_link().ok());
+    files.filter(|file| file.to_string_lossy().starts_with("socket:")).count()
 }
 
 /// Threads and files of other tests must not count, so this runs in a process of its own.
@@ -178,6 +181,8 @@ fn runs_one_after_the_other() {
     if std::env::var_os("THALWEG_CLUSTER_COUNT").is_none() {
         return;
     }
+    let alone = Cluster::alone().from_parts(3, |part| [part]).par_map(|_| sockets()).collect().run();
+    assert_eq!(alone.unwrap().unwrap(), [0; 3]);
     let all = clusters(3);
     let once = |fail: bool| {
         run(all.clone(), |cluster| {

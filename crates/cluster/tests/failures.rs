@@ -285,9 +285,9 @@ fn meddle(from: std::net::TcpStream, to: std::net::TcpStream, bit: Option<usize>
 #[test]
 fn damaged_headers_of_messages_end_the_run() {
     use std::net::{TcpListener, TcpStream};
-    for case in 0..16 {
-        // A bit of the numbers of processes in the header, its second to fourth words.
-        let bit = 64 + case * 37 % 192;
+    // A bit of each other byte of the header: of its channel, the numbers of processes, the length, and the checksum.
+    for case in 0..24 {
+        let bit = 16 * case + case * 5 % 8;
         let listeners: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap()).collect();
         let [zero, one, between]: [TcpListener; 3] = listeners.try_into().unwrap();

@@ -439,6 +439,7 @@ pub(super) fn look(peer: usize, control: &mut Control) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::Watch;
     use std::net::TcpListener;
 
     /// A process that takes a large shared value slowly holds up no sign of life for another.
@@ -468,6 +469,35 @@ mod tests {
             assert_eq!(read(&mut quick).unwrap().0, Word::Shared);
         });
         drop(ending.take());
+    }
+
+    /// A defect that none of the tests of whole runs can cause.
+    #[test]
+    fn a_run_that_does_not_move_ends_with_what_its_stages_wait_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut other = listener.accept().unwrap().0;
+        let waits = |text: &str| Watch::default().pulse((0, false), text.to_owned());
+        let own = move || waits("sink waits for batch 3 of part 2");
+        let limits = Limits { silence: Duration::from_secs(5), stall: Duration::from_millis(60) };
+        let ending = Arc::default();
+        let controls = BTreeMap::from([(1, Control { stream: ours, early: Early::default() })]);
+        let names = ["a", "b"].map(str::to_owned);
+        let mesh = Mesh::new(0, &names, controls, limits, Box::new(own), &ending).unwrap();
+        mesh.start().unwrap();
+        let pulse = postcard::to_stdvec(&waits("source waits with batch 7 of part 1")).unwrap();
+        other.write_all(&frame(Word::Alive, &pulse)).unwrap();
+        let told = loop {
+            match read(&mut other).unwrap() {
+                (Word::Alive, _) => {}
+                (word, text) => break (word, error_of(&text, 0).to_string()),
+            }
+        };
+        let text = "no batch has moved for 60ms and no function runs; process 0 (a): sink waits for batch 3 of part 2; \
+                    process 1 (b): source waits with batch 7 of part 1";
+        assert_eq!(told, (Word::Failed, text.to_owned()));
+        mesh.finish(Counts::default());
+        assert_eq!(ending.take().unwrap().to_string(), text);
     }
 
     #[test]

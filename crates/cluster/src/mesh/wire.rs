@@ -17,10 +17,18 @@ use crate::error::Error;
 pub(crate) struct Wire {
     stream: Arc<TcpStream>,
     mesh: Arc<Mesh>,
+    /// The process at the other end, and this one.
     ends: Ends,
     track: Track,
+    /// Where the bytes are that this process sends.
+    sent: Track,
+    /// Bytes with sealed headers.
+    sealed: Vec<u8>,
     broken: bool,
 }
+
+/// Maximum number of bytes that are copied to seal the headers among them. The rest of a long body has none, and is not copied.
+const PART: usize = 1 << 16;
 
 impl Wire {
     pub fn new(stream: TcpStream, me: usize, peer: usize, mesh: Arc<Mesh>) -> Result<Wire, Error> {
@@ -30,8 +38,20 @@ impl Wire {
         let stream = Arc::new(stream);
         let closing = stream.clone();
         mesh.ending().on_stop(move |_| _ = closing.shutdown(Shutdown::Both));
-        let ends = Ends { from: peer, to: me };
-        Ok(Wire { stream, mesh, ends, track: Track::new(ends), broken: false })
+        Ok(Wire::with(stream, mesh, Ends { from: peer, to: me }))
+    }
+
+    fn with(stream: Arc<TcpStream>, mesh: Arc<Mesh>, ends: Ends) -> Wire {
+        let back = Ends { from: ends.to, to: ends.from };
+        Wire {
+            stream,
+            mesh,
+            ends,
+            track: Track::new(ends),
+            sent: Track::new(back),
+            sealed: Vec::new(),
+            broken: false,
+        }
     }
 
     fn peer(&self) -> usize {
@@ -59,6 +79,23 @@ impl Wire {
             Err(_) => None,
         }
     }
+
+    /// Sends some of the bytes, and seals the headers among them. Returns how many.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let damaged = |_| io::Error::from(io::ErrorKind::InvalidData);
+        let part = bytes.len().min(PART);
+        let body = self.sent.body().min(bytes.len());
+        if body >= part {
+            let count = (&*self.stream).write(&bytes[..body])?;
+            self.sent.pass(&bytes[..count]).map_err(damaged)?;
+            return Ok(count);
+        }
+        self.sealed.clear();
+        self.sealed.extend_from_slice(&bytes[..part]);
+        self.sent.seal(&mut self.sealed).map_err(damaged)?;
+        (&*self.stream).write_all(&self.sealed)?;
+        Ok(part)
+    }
 }
 
 impl Read for Wire {
@@ -73,11 +110,7 @@ impl Read for Wire {
         if self.track.has_ended() {
             return Ok(0);
         }
-        // The rest of a message, and a header of the last one, are zeros.
-        let count = self.track.missing().min(buffer.len());
-        buffer[..count].fill(0);
-        _ = self.track.pass(&buffer[..count]);
-        Ok(count)
+        Ok(self.track.pad(buffer))
     }
 }
 
@@ -87,7 +120,7 @@ impl Write for Wire {
             return Ok(bytes.len());
         }
         let began = Instant::now();
-        match (&*self.stream).write(bytes) {
+        match self.send(bytes) {
             Ok(count) => {
                 self.mesh.counters().write(self.peer(), count, began.elapsed());
                 Ok(count)
@@ -108,8 +141,7 @@ impl Write for Wire {
 
 impl timely::communication::allocator::zero_copy::stream::Stream for Wire {
     fn try_clone(&self) -> io::Result<Wire> {
-        let (stream, mesh) = (self.stream.clone(), self.mesh.clone());
-        Ok(Wire { stream, mesh, ends: self.ends, track: Track::new(self.ends), broken: false })
+        Ok(Wire::with(self.stream.clone(), self.mesh.clone(), self.ends))
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
