@@ -171,7 +171,6 @@ fn rank(
     let counted = counted
         .par_flat_map(|parts| parts)
         .key_by(|(part, _)| *part)
-        // As many words may come of each process as of the first.
         .fold(Table::new, move |table, (_, words)| add(table, bits, processes, &words))
         .par_map(|(_, table)| ByteBuf::from(encode(sorted(&table).iter())))
         .collect()
@@ -194,11 +193,14 @@ fn divide(table: &Table, bits: u32) -> Vec<(u32, ByteBuf)> {
     parts.into_iter().enumerate().filter(|(_, words)| !words.is_empty()).map(encoded).collect()
 }
 
-/// Adds words of a process to the table of their part.
+/// Adds words of a process to the table of their part. Most processes have the same words, so there is room for those of two at
+/// first: of as many as all processes may have, the table would be several times as large.
 fn add(table: &mut Table, bits: u32, processes: usize, words: &[u8]) {
+    let count = decode(words).count();
     if table.is_empty() {
-        *table = Table::of_part(bits, processes * decode(words).count());
+        *table = Table::of_part(bits, processes.min(2) * count);
     }
+    table.make_room(count);
     decode(words).for_each(|(word, count)| table.add(word, count));
 }
 

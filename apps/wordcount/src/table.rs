@@ -207,6 +207,15 @@ impl Table {
         }
     }
 
+    /// Makes room for words that come in the order of their home slots: in a table that is too small they would fill one region of
+    /// it, and probe sequences would be long.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn make_room(&mut self, words: usize) {
+        while (self.used + words) * 8 > self.slots.len() * 7 {
+            self.grow();
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
         let slots = empty_slots(self.slots.len() * 2);
