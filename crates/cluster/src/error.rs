@@ -61,15 +61,31 @@ impl fmt::Display for Error {
     }
 }
 
-/// As it is displayed: `main` shows this of an error that it returns.
+/// As it is displayed, and what to do: `main` shows this of an error that it returns.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(self, f)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "\nhelp: {help}"))
     }
 }
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_shows_has_the_help() {
+        let error = Error::of(1, "process 1: no").with_help("do");
+        assert_eq!(
+            (error.to_string(), format!("{error:?}")),
+            ("process 1: no".into(), "process 1: no\nhelp: do".into())
+        );
+        assert_eq!(format!("{:?}", Error::new("no")), "no");
     }
 }

@@ -99,6 +99,27 @@ fn a_missing_process_is_named_when_patience_ends() {
 }
 
 #[test]
+fn why_a_process_cannot_be_reached_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let absent = crate::processes::free(1).remove(0);
+    let run = |more: Option<&str>| {
+        let mine = listener.local_addr().unwrap().to_string();
+        let addresses = [absent.as_str(), mine.as_str()].into_iter().chain(more);
+        let cluster = Cluster::new(addresses, 1).unwrap().listener(listener.try_clone().unwrap());
+        let cluster = cluster.secret([7; 16]).patience(Duration::from_millis(50));
+        cluster.from_parts(1, |_| [1]).collect().run().unwrap_err()
+    };
+    let error = run(None);
+    let text = format!("process 1: no connection within 50ms with process 0 ({absent}: Connection refused");
+    assert!(error.to_string().starts_with(&text), "{error}");
+    assert_eq!(error.help(), Some("start all processes of a run with the same program and hosts"));
+    // Where a process is on another machine, that address is one of each machine.
+    let (help, why) =
+        (run(Some("192.0.2.1:2")), format!("; {absent} is an address that other machines do not reach"));
+    assert!(help.help().unwrap().ends_with(&why), "{help:?}");
+}
+
+#[test]
 fn other_programs_and_secrets_are_refused() {
     let patient = |it: Cluster| it.patience(Duration::from_millis(500));
     for (change, why, waits) in [

@@ -160,7 +160,7 @@ fn process_0_writes_the_report_that_the_environment_asks_for() {
 
 /// Addresses of this machine that are free. Linux chooses ports above these for connections and for listeners that name none, so
 /// no other test has one of them before the process that it is for listens there.
-fn free(count: usize) -> Vec<String> {
+pub fn free(count: usize) -> Vec<String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let port = || 10_000 + (std::process::id() * 97 + NEXT.fetch_add(1, Relaxed)) % 20_000;
     let addresses = std::iter::repeat_with(|| format!("127.0.0.1:{}", port()));

@@ -98,6 +98,8 @@ struct Meeting<'a> {
     ended: Option<(Instant, u32)>,
     /// Why a connection was refused last.
     refused: Option<&'static str>,
+    /// Why the last connection to a process could not be made.
+    unreached: BTreeMap<u32, io::Error>,
 }
 
 /// A connection, and the process at its other end.
@@ -190,6 +192,7 @@ impl<'a> Meeting<'a> {
             signed: Instant::now(),
             ended: None,
             refused: None,
+            unreached: BTreeMap::new(),
         })
     }
 
@@ -258,8 +261,16 @@ impl<'a> Meeting<'a> {
                 continue;
             }
             let soon = (self.seats.limits.silence / control::SIGNS).min(left).min(GREETING);
-            let Ok(stream) = open(&self.seats.places[peer as usize], soon) else { return };
-            self.greetings.extend(Greeting::begin(stream, to, self.me, left));
+            match open(&self.seats.places[peer as usize], soon) {
+                Ok(stream) => {
+                    self.unreached.remove(&peer);
+                    self.greetings.extend(Greeting::begin(stream, to, self.me, left));
+                }
+                Err(error) => {
+                    self.unreached.insert(peer, error);
+                    return;
+                }
+            }
         }
     }
 
@@ -315,8 +326,11 @@ impl<'a> Meeting<'a> {
 
     fn missing(&self, others: &[u32]) -> Error {
         let missing: Vec<u32> = others.iter().copied().filter(|peer| !self.found.has(*peer)).collect();
-        let names: Vec<String> =
-            missing.iter().map(|peer| format!("{peer} ({})", self.seats.addresses[*peer as usize])).collect();
+        let name = |peer: &u32| {
+            let why = self.unreached.get(peer).map_or(String::new(), |why| format!(": {why}"));
+            format!("{peer} ({}{why})", self.seats.addresses[*peer as usize])
+        };
+        let names: Vec<String> = missing.iter().map(name).collect();
         let refused = self.refused.map_or(String::new(), |why| format!("; one was refused: {why}"));
         let text = format!(
             "process {}: no connection within {:?} with process {}{refused}",
@@ -324,8 +338,22 @@ impl<'a> Meeting<'a> {
             self.seats.patience,
             names.join(", ")
         );
-        Error::of(missing[0] as usize, text)
-            .with_help("start all processes of a run with the same program and hosts")
+        let error = Error::of(missing[0] as usize, text)
+            .with_help("start all processes of a run with the same program and hosts");
+        match missing.iter().find(|peer| self.is_reached_by_its_own_machine_alone(**peer)) {
+            Some(peer) => {
+                let address = &self.seats.addresses[*peer as usize];
+                error.and_help(format!("{address} is an address that other machines do not reach"))
+            }
+            None => error,
+        }
+    }
+
+    /// Whether a process has an address of the loopback interface, in a run on several machines.
+    fn is_reached_by_its_own_machine_alone(&self, peer: u32) -> bool {
+        let is_loopback =
+            |place: &Vec<SocketAddr>| place.iter().all(|it| it.ip().to_canonical().is_loopback());
+        is_loopback(&self.seats.places[peer as usize]) && !self.seats.places.iter().all(is_loopback)
     }
 }
 
