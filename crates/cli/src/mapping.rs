@@ -82,7 +82,7 @@ impl Mapping {
         let pipeline = plan.pipeline(graph, profile, target);
         let mapping = mapper.map(&pipeline);
         let mapped = plan.with_mapping(graph, &pipeline, mapper.name(), &mapping)?;
-        Ok(Some(noted(plan, mapped, &mapping, &pipeline)))
+        Ok(Some(noted(plan, mapped, (&mapping, graph), &pipeline)))
     }
 
     /// The plan of a compiled program by the mapper, as [`Mapping::map`] makes it of a graph of the engine. `pipeline` makes one of the
@@ -96,7 +96,7 @@ impl Mapping {
         let pipeline = pipeline()?;
         let mapping = mapper.map(&pipeline);
         let mapped = program.plan().mapped_units(program.graph(), &pipeline, mapper.name(), &mapping)?;
-        Ok(Some(noted(program.plan(), mapped, &mapping, &pipeline)))
+        Ok(Some(noted(program.plan(), mapped, (&mapping, program.graph()), &pipeline)))
     }
 
     /// For the mapper `best`: the plan of the fastest of these runs, and what each has taken, in comments. `None` for another mapper, and
@@ -135,15 +135,21 @@ impl Mapping {
 }
 
 /// The plan that a mapper has made of `plan`, under the policy that carries it out unless the user has chosen another; and what it is
-/// expected to cost, in comments.
-fn noted(plan: &Plan, mut mapped: Plan, mapping: &mappers::Mapping, pipeline: &Pipeline) -> (Plan, String) {
+/// expected to cost, with the assumptions that do not hold, in comments.
+fn noted(
+    plan: &Plan,
+    mut mapped: Plan,
+    (mapping, graph): (&mappers::Mapping, &GraphData),
+    pipeline: &Pipeline,
+) -> (Plan, String) {
     let is_of_mapper = plan.mapper().is_some() && plan.policy().starts_with("static");
     if is_of_mapper || plan.policy() == thalweg::embed::policy::registry::DEFAULT {
         *mapped.policy_mut() = mapping.policy().to_owned();
     }
     let (name, cache) = (mapped.mapper().unwrap_or_default(), pipeline.target().cache());
     let loads = mapping.loads(pipeline).to_string();
-    let lines = mapping.notes().iter().chain([&loads]).flat_map(|note| note.lines());
+    let assumptions = mapping.assumptions(graph, pipeline);
+    let lines = mapping.notes().iter().chain(&assumptions).chain([&loads]).flat_map(|note| note.lines());
     let notes = lines
         .fold(format!("# mapper {name}: cache of {cache} bytes\n"), |text, line| text + "# " + line + "\n");
     (mapped, notes)

@@ -93,6 +93,37 @@ proptest! {
     }
 }
 
+/// What the thesis assumes and these graphs do not have: a chain, static rates, one size of items, known state, state that fits.
+#[test]
+fn assumptions_that_do_not_hold_are_said() {
+    let said = |graph: &GraphData, mapper: &str, cache| {
+        let plan = Plan::new(graph, &Wishes::default().threads(4));
+        let pipeline = plan.pipeline(graph, &profile(graph), &Target::default().with_cache(cache));
+        let said = mappers::named(mapper).unwrap().map(&pipeline).assumptions(graph, &pipeline);
+        said.iter().map(|said| said.split_inclusive(' ').take(4).collect::<String>()).collect::<Vec<_>>()
+    };
+    let branches = graph(&[
+        (false, 1, 1, vec![]),
+        (true, 1, 9, vec![0]),
+        (true, 1, 1, vec![0]),
+        (false, 1, 1, vec![1, 2]),
+    ]);
+    let always = ["the graph is no ", "4 of 4 channels "];
+    assert_eq!(said(&branches, "seg-runtime", 1 << 20), always);
+    assert_eq!(said(&branches, "best", 1 << 20), [always[0], always[1], "workers help each other, "]);
+    assert_eq!(said(&branches, "seg-runtime", 5), [always[0], always[1], "1 of 4 segments, "]);
+    let items = [Item::of::<u64>(), Item::of::<u8>()];
+    let mut chain = GraphData::new();
+    let out = |item| OutPort::new("out", item).with_push(Rate::Static(1));
+    let inp = |item| InPort::new("in", item).with_pop(Rate::Static(1));
+    let source = chain.add(Node::sequential("source").output(out(items[0])));
+    let map = chain.add(Node::sequential("map").input(inp(items[0])).output(out(items[1])));
+    let sink = chain.add(Node::sequential("sink").input(inp(items[1])));
+    chain.connect((source, 0), (map, 0), Link::default()).unwrap();
+    chain.connect((map, 0), (sink, 0), Link::default()).unwrap();
+    assert_eq!(said(&chain, "seg-runtime", 1 << 20), ["items have 1 to ", "3 nodes may have "]);
+}
+
 /// A node that cannot be divided from the others of its loop.
 #[test]
 fn a_loop_is_one_stage() {

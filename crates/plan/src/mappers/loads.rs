@@ -12,6 +12,8 @@ data! {
         copy work: f64;
         /// Bytes that enter or leave its segments through channels to others, for an item of the source.
         copy traffic: f64;
+        /// Bytes of the traffic that come from or go to workers of other groups, counted as often as such a miss takes longer.
+        copy far: f64;
         /// Bytes of state that it loads again, for an item of the source: what does not fit into the cache is loaded again at
         /// each firing, and where a worker's segments do not fit together, each is loaded again whenever it is entered.
         copy reloads: f64;
@@ -31,7 +33,7 @@ impl Load {
     /// Its time for an item of the source, in nanoseconds, if each byte costs this much. Reloads are not in it: the measured times
     /// of firings have those of their run. With them `best` was no nearer to the best of the figures `map.*`.
     fn time(&self, miss_per_byte: f64) -> f64 {
-        self.work + self.traffic * miss_per_byte
+        self.work + (self.traffic + self.far) * miss_per_byte
     }
 }
 
@@ -107,6 +109,14 @@ impl Mapping {
                 let visits = piece.traffic() / 2.0 / (cache as f64 / 2.0);
                 load.reloads += piece.state() as f64 * visits / items;
             }
+        }
+        let levels = pipeline.target().levels(pipeline.workers());
+        for edge in pipeline.edges().iter().filter(|_| !levels.is_empty()) {
+            // Of a shared stage each worker has a part, of which some is as near as the others: left out.
+            let Some((from, to)) = worker_of(edge.from()).zip(worker_of(edge.to())) else { continue };
+            let far = edge.bytes() / items * (super::levels::factor(&levels, from, to) - 1.0);
+            loads[from].far += far;
+            loads[to].far += far;
         }
         Loads { loads, miss_per_byte: pipeline.target().miss_per_byte() }
     }

@@ -20,6 +20,8 @@
 //! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 |
 //! | `best` | of these, among those of nearly the least predicted load, the one with the least traffic; workers help each other | |
 //!
+//! `seg-both` and `seg-both-fit` also regard groups of workers that share a cache or memory, where [`Target::of`] knows of several.
+//!
 //! A mapper of your own implements [`Mapper`]:
 //!
 //! ```
@@ -43,9 +45,11 @@
 //! ```
 
 mod apply;
+mod assumptions;
 mod best;
 mod bins;
 mod buffers;
+mod levels;
 mod loads;
 mod mapping;
 mod pipeline;

@@ -2,22 +2,14 @@
 //!
 //! The load of a segment is its work and the time of the misses for what enters and leaves it.
 
-use super::search::{Rules, coarsened, least};
+use super::levels::divided;
+use super::search::{Rules, coarsened};
 use super::{Buffers, Mapping, Pipeline, Segment};
 
 /// The form of section 3.3.6: segments fit into the cache, and a worker has consecutive ones, so that its load is as small as
 /// possible. A stage that does not fit is a segment by itself.
 pub(super) fn fit(pipeline: &Pipeline) -> Mapping {
-    let segments = of(pipeline, Rules { fits: true, several: true });
-    let large = segments.iter().filter(|segment| !pipeline.piece(segment.stages().clone()).fits()).count();
-    let mapping = Mapping::new(segments, Buffers::TwoLcm, Buffers::Gain);
-    match large {
-        0 => mapping,
-        _ => mapping.with_note(format!(
-            "{large} segments of one stage do not fit into the cache ({} bytes): each firing loads their state again",
-            pipeline.target().cache()
-        )),
-    }
+    Mapping::new(of(pipeline, Rules { fits: true, several: true }), Buffers::TwoLcm, Buffers::Gain)
 }
 
 /// The form of section 4.2.2: a segment for each worker, whatever its state.
@@ -27,5 +19,6 @@ pub(super) fn map(pipeline: &Pipeline) -> Mapping {
 }
 
 fn of(pipeline: &Pipeline, rules: Rules) -> Vec<Segment> {
-    coarsened(pipeline, rules.fits, |pipeline| (least(pipeline, rules), Vec::new())).0
+    let levels = pipeline.target().levels(pipeline.workers());
+    coarsened(pipeline, rules.fits, |pipeline| (divided(pipeline, rules, &levels), Vec::new())).0
 }
