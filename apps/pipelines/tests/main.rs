@@ -1,5 +1,6 @@
 //! The programs beside plain ones: a module each.
 
+mod cachegrind;
 mod des;
 mod dnn;
 mod lz77;

@@ -8,7 +8,7 @@ use thalweg_policy::{Auto, Static};
 use thalweg_sim::caches::CacheModel;
 use thalweg_sim::{Model, Report, Settings, run_planned, shapes};
 
-const CACHE: CacheModel = CacheModel { bytes: M, block: B, ways: 0, miss: 7 };
+const CACHE: CacheModel = CacheModel { bytes: M, block: B, ways: 0, pages: 0, record: 0, miss: 7 };
 
 fn all(report: &Report) -> u64 {
     report.misses.iter().map(|misses| misses.all()).sum()

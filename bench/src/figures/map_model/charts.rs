@@ -12,7 +12,7 @@ use super::Known;
 use crate::line::Measure;
 use crate::session::Session;
 
-const CACHE: CacheModel = CacheModel { bytes: 4 << 10, block: 16, ways: 0, miss: 48 };
+const CACHE: CacheModel = CacheModel { bytes: 4 << 10, block: 16, ways: 0, pages: 0, record: 0, miss: 48 };
 /// The workers of the thesis' machine.
 const WORKERS: usize = 8;
 /// The pipelines of a figure.

@@ -20,7 +20,7 @@ use crate::figures::map::{Program, Sizes, programs};
 use crate::line::Measure;
 use crate::session::Session;
 
-const CACHE: CacheModel = CacheModel { bytes: 256 << 10, block: 64, ways: 8, miss: 3 };
+const CACHE: CacheModel = CacheModel { bytes: 256 << 10, block: 64, ways: 8, pages: 0, record: 0, miss: 3 };
 const WORKERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// Some hundred thousand firings, or some hundred long ones.
 const SIZES: Sizes = Sizes { blocks: 10_000, text: 2 << 20, inputs: 200 };

@@ -33,6 +33,8 @@ impl Ring {
 #[derive(Clone, Debug)]
 pub struct Memory<'a> {
     graph: &'a GraphData,
+    /// What the engine keeps of each node.
+    records: Vec<Range<u64>>,
     states: Vec<Range<u64>>,
     rings: Vec<Ring>,
 }
@@ -43,11 +45,16 @@ const ALIGNMENT: u64 = 256;
 impl Memory<'_> {
     /// Places the graph in memory: each state and each ring in blocks of its own, which hold none of the initial items.
     pub fn new<'a>(graph: &'a GraphData, plan: &Plan) -> Memory<'a> {
-        Memory::with_slots(graph, plan, plan.capacities())
+        Memory::with_slots(graph, plan, plan.capacities(), 0)
     }
 
-    /// The same with rings of these slots, by channel.
-    pub(super) fn with_slots<'a>(graph: &'a GraphData, plan: &Plan, slots: &[usize]) -> Memory<'a> {
+    /// The same with rings of these slots, by channel, and records of nodes of as many bytes.
+    pub(super) fn with_slots<'a>(
+        graph: &'a GraphData,
+        plan: &Plan,
+        slots: &[usize],
+        record: u64,
+    ) -> Memory<'a> {
         let mut next = 0;
         let mut place = |bytes: u64| {
             let begin = next;
@@ -55,6 +62,7 @@ impl Memory<'_> {
             begin..begin + bytes
         };
         let segment = |node: NodeId| plan.segments().iter().position(|segment| segment.contains(&node));
+        let records = graph.node_ids().map(|_| place(record)).collect();
         let states = graph.node_ids().map(|node| place(graph.footprint(node).bytes())).collect();
         let ring = |(id, channel): (usize, &thalweg_graph::Channel)| {
             let (items, bytes) = (slots[id] as u64, channel.item().bytes() as u64);
@@ -71,7 +79,7 @@ impl Memory<'_> {
             }
         };
         let rings = graph.channels().iter().enumerate().map(ring).collect();
-        Memory { graph, states, rings }
+        Memory { graph, records, states, rings }
     }
 
     /// Whether a node has the items that a firing pops, and room for what it pushes.
@@ -95,6 +103,11 @@ impl Memory<'_> {
     /// The slots of a channel, by its index.
     pub fn slots(&self, channel: usize) -> u64 {
         self.rings[channel].items
+    }
+
+    /// Touches what the engine keeps of a node, whose firings a worker claims.
+    pub(super) fn claim(&self, caches: &mut Caches, worker: usize, node: NodeId) {
+        caches.touch(worker, self.records[node.index()].clone(), Content::Record);
     }
 
     /// Fires a node with static rates, which must be ready, on a worker.

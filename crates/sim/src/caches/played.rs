@@ -24,16 +24,19 @@ impl<'m> Played<'m> {
         workers: usize,
     ) -> Played<'m> {
         let slots: Vec<usize> = capacities.iter().map(|items| items.next_power_of_two()).collect();
-        let memory = Memory::with_slots(&model.graph, plan, &slots);
+        let memory = Memory::with_slots(&model.graph, plan, &slots, settings.record);
         Played { settings, model, memory, caches: settings.caches(workers) }
     }
 
-    /// Touches what the firings with these tickets touch, one after the other, and returns the ticks of their misses. Without a
+    /// Touches what a claim of the firings with these tickets touches, one after the other, and returns the ticks of their misses. Without a
     /// worker nothing is touched.
     pub(crate) fn fire(&mut self, worker: Option<usize>, node: NodeId, tickets: Range<u64>) -> u64 {
         let moved = &self.model.nodes[node.index()];
         let misses = |caches: &Caches| worker.map_or(0, |worker| caches.misses(worker).all());
         let before = misses(&self.caches);
+        if let Some(worker) = worker {
+            self.memory.claim(&mut self.caches, worker, node);
+        }
         for ticket in tickets {
             let pops = |port: usize| moved.pops[port].at(ticket) as u64;
             let pushes = |port: usize| moved.pushes[port].at(ticket) as u64;

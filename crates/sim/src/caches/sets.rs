@@ -16,13 +16,15 @@ pub(super) struct Sets {
     ways: usize,
     /// Blocks of a page.
     of_page: u64,
+    /// The seed of the places of pages.
+    seed: u64,
 }
 
 impl Sets {
-    /// Sets for about this many blocks of `block` bytes, `ways` in each.
-    pub(super) fn new(blocks: usize, ways: usize, block: u64) -> Sets {
+    /// Sets for about this many blocks of `block` bytes, `ways` in each, among which the places of pages follow from a seed.
+    pub(super) fn new(blocks: usize, ways: usize, block: u64, seed: u64) -> Sets {
         let sets = (blocks / ways).max(1);
-        Sets { rows: vec![NONE; sets * ways], ways, of_page: (PAGE / block).max(1) }
+        Sets { rows: vec![NONE; sets * ways], ways, of_page: (PAGE / block).max(1), seed: mix(seed) }
     }
 
     /// Uses a block, and returns whether it was there.
@@ -47,7 +49,7 @@ impl Sets {
 
     fn row(&mut self, block: u64) -> &mut [u64] {
         let sets = (self.rows.len() / self.ways) as u64;
-        let page = mix(block / self.of_page) % sets * self.of_page;
+        let page = mix((block / self.of_page) ^ self.seed) % sets * self.of_page;
         let at = ((page + block % self.of_page) % sets) as usize * self.ways;
         &mut self.rows[at..at + self.ways]
     }
@@ -59,7 +61,7 @@ mod tests {
 
     #[test]
     fn one_set_is_a_list_in_the_order_of_use() {
-        let mut sets = Sets::new(3, 3, 64);
+        let mut sets = Sets::new(3, 3, 64, 1);
         let found = [1, 2, 3, 1, 4, 2, 1, 3].map(|block| sets.touch(block));
         assert_eq!(found, [false, false, false, true, false, false, true, false]);
         sets.remove(1);
@@ -68,7 +70,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_page_have_sets_of_their_own() {
-        let mut sets = Sets::new(512, 8, 64);
+        let mut sets = Sets::new(512, 8, 64, 1);
         for page in 0..8 {
             (0..64).for_each(|block| assert!(!sets.touch(page * 64 + block)));
             assert!((0..64).all(|block| sets.touch(page * 64 + block)));
