@@ -1,5 +1,5 @@
 //! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`,
-//! `locality`, `danbi` and `map.model`; `archives`; and `cluster`.
+//! `locality`, `danbi`, `map.model` and `map.dilated`; `archives`; and `cluster`.
 
 use thalweg_kpn::H264;
 

@@ -80,9 +80,12 @@ const PEAK: usize = 25;
 /// The paper's policies.
 const POLICIES: [&str; 4] = ["random", "qes", "pss", "prs"];
 
-/// Whether these filters select figures in dilated time and no others.
+/// Whether these filters select figures in dilated time and no others: of this family, or `map.dilated`.
 pub fn are_dilated(filters: &[String]) -> bool {
     let is_dilated = |filter: &String| {
+        if filter.starts_with("map.dilated") {
+            return true;
+        }
         let family = filter.strip_prefix("danbi.").and_then(|rest| rest.split('.').next());
         family.is_some_and(|family| DILATED_FAMILIES.contains(&family))
     };
@@ -168,9 +171,7 @@ mod tests {
         let are = |filters: &[&str]| {
             are_dilated(&filters.iter().map(|filter| (*filter).into()).collect::<Vec<_>>())
         };
-        assert!(
-            are(&["danbi.speedup"]) && are(&["danbi.speedup.rg.n40", "danbi.parts.rg", "danbi.dilation"])
-        );
+        assert!(are(&["danbi.speedup"]) && are(&["danbi.speedup.rg.n40", "danbi.parts.rg", "map.dilated"]));
         assert!(
             !are(&[]) && !are(&["danbi."]) && !are(&["danbi.speedup", "danbi.computing"]) && !are(&["n40"])
         );

@@ -8,9 +8,10 @@
 //! | `map.model.misses.pN` | Table 4.2 | misses for an input of DNN in N caches |
 //! | `map.model.plan.PROGRAM.MAPPER` | 4.10 | the nodes of each of 8 workers, a replica as its share of one |
 //!
-//! Nothing but the times of the programs' firings is measured: a tick of the virtual host is a nanosecond.
+//! [`dilated`] has `map.dilated.PROGRAM.nN`, Table 4.1 in dilated time. Of the others nothing but the times of the programs' firings is measured: a tick of the virtual host is a nanosecond.
 
 mod charts;
+mod dilated;
 mod misses;
 mod programs;
 
@@ -28,6 +29,7 @@ pub fn run(session: &mut Session) {
     charts::run(session);
     misses::run(session);
     programs::run(session);
+    dilated::run(session);
 }
 
 /// The mappers of Table 4.1: in the thesis' words, and in ours.

@@ -14,6 +14,7 @@ pub fn table(subject: &str, data: &Data) -> Option<String> {
     match subject {
         "mapping.3" => Some(charts(data)),
         "mapping.4-1" => Some(speed_ups(data)),
+        "mapping.dilated" => Some(dilated(data)),
         "mapping.4-2" => Some(misses(data)),
         "mapping.4-10" => Some(plans(data)),
         _ => None,
@@ -115,6 +116,31 @@ fn speed_ups(data: &Data) -> String {
     }
     let heads = ["", "1 worker", "2 workers", "4", "8", "16", "32"];
     rows(&heads, lines.into_iter())
+}
+
+/// Speed-ups in dilated time by program and contestant, with those of the virtual host in brackets.
+fn dilated(data: &Data) -> String {
+    let workers = [8, 16, 40];
+    let mut lines = Vec::new();
+    for program in PROGRAMS {
+        let measured = by_number(data, &format!("map.dilated.{program}.n"));
+        let computed = by_number(data, &format!("map.model.speedup.{program}.p"));
+        if measured.is_empty() {
+            continue;
+        }
+        for contestant in MAPPERS.into_iter().chain(["best", "auto"]) {
+            let of = |figures: &[(u64, &Figure)], workers: u64| {
+                figures.iter().find(|(number, _)| *number == workers)?.1.of(contestant)
+            };
+            let cell = |workers| match (of(&measured, workers), of(&computed, workers)) {
+                (Some(value), Some(computed)) => format!("{value:.2} ({computed:.2})"),
+                (Some(value), None) => format!("{value:.2}"),
+                (None, _) => "-".into(),
+            };
+            lines.push([vec![format!("{program}-{contestant}")], workers.map(cell).to_vec()].concat());
+        }
+    }
+    rows(&["", "8 workers", "16", "40"], lines.into_iter())
 }
 
 /// Misses of DNN.
