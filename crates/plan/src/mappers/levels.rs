@@ -1,7 +1,7 @@
 //! Segments for workers in groups: cores that share a cache, or the memory of a domain.
 //!
 //! Beyond the thesis, whose workers are equally far from each other. The levels are divided from the farthest to the nearest: first the
-//! pipeline among the groups of a level, as among so many workers, where a byte between groups costs what such a miss costs; then each
+//! pipeline among the groups of a level, each as one worker, where a byte between groups costs what such a miss costs; then each
 //! part among the workers of its group. There the misses at the ends of the part are work of its first and last stages, wherever it is
 //! cut. Each division is the best of its level; all together need not be.
 
