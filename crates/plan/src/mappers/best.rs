@@ -1,8 +1,14 @@
 //! The mapping with the least traffic among those of nearly the least predicted time, with the capacities of the plan.
 //!
 //! Predicted times are no better than some percent: firings take as long as they took in another run, in which their data was in
-//! other caches. What crosses between workers is counted, so it decides among mappings that are predicted to be equally fast. What
-//! remains wrong is left to workers that help each other.
+//! other caches. What crosses between workers is counted, so it decides among mappings that are predicted to be equally fast.
+//!
+//! What remains wrong is mended while the plan runs, and no plan is made anew:
+//!
+//! | what | adapts by |
+//! |---|---|
+//! | the workers of a node, and the parts that workers take of a shared stage | help: a worker without a ready segment runs any node that is ready |
+//! | capacities | the plan's `slots`, up to which the engine widens channels of items that own memory and those of blocking nodes |
 
 use super::{MAPPERS, Mapper, Mapping, Pipeline};
 use crate::mappers::Buffers;

@@ -40,7 +40,8 @@
 //!   other ready, as those of a work-list, would keep the worker for ever, also where the run ends only if another node does.
 //! - The shares of replicas are lengths of claims ([`Plan::claim_for`](thalweg_plan::Plan::claim_for)), each of a run of consecutive
 //!   items. So replicas that claim equally often take their shares. One that is delayed, or comes back sooner, leaves items to the
-//!   others or takes theirs; the paper's split edge has a queue for each replica, and waits for it.
+//!   others or takes theirs; the paper's split edge has a queue for each replica, and waits for it. Shares are not strict: a replica whose
+//!   turn it is would hold up the others while its thread is off its core, and a change would have to wake that worker and no other.
 //!
 //! # Liveness
 //!
