@@ -298,22 +298,25 @@ fn a_sink_that_leaves_ends_the_run() {
 }
 
 /// A source that sleeps 1 ms for an item and a sink that sleeps 3 ms, as in the schedules of `crates/sim/tests/planned.rs`: the item
-/// that the sink works on keeps its place, and the source begins only where its result has one. With room for one item an item takes
-/// 4 ms, with room for two 3 ms.
+/// that the sink works on keeps its place, and the source begins only where its result has one. With room for one item it begins
+/// when the sink has ended all items before, with room for two also while the sink works on one.
 #[test]
 fn a_channel_holds_the_item_that_its_consumer_works_on() {
-    const ITEMS: u32 = 60;
-    let each = |capacity: usize| {
+    // The greatest number of earlier items that the sink had not ended when the source began another.
+    let most_left = |capacity: usize| {
+        let (ended, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let sleep = |ms| std::thread::sleep(Duration::from_millis(ms));
-        let source = thalweg::from_iter((0..ITEMS).inspect(move |_| sleep(1)));
-        let sink = source.for_each(move |_| sleep(3));
+        let source = thalweg::from_iter((0..60usize).inspect(|item| {
+            most.fetch_max(item - ended.load(Ordering::SeqCst), Ordering::SeqCst);
+            sleep(1);
+        }));
+        let sink = source.for_each(|_| {
+            sleep(3);
+            ended.fetch_add(1, Ordering::SeqCst);
+        });
         let options = Options::new().pools(1).capacity(capacity).claim_length(1);
-        let began = Instant::now();
         watch(format!("room {capacity}"), || sink.run_with(&options)).unwrap();
-        began.elapsed().as_secs_f64() * 1e3 / f64::from(ITEMS)
+        most.into_inner()
     };
-    let fastest = |capacity| (0..3).map(|_| each(capacity)).fold(f64::INFINITY, f64::min);
-    let (one, two) = (fastest(1), fastest(2));
-    assert!((4.0..4.9).contains(&one), "{one} ms an item");
-    assert!((3.0..3.8).contains(&two), "{two} ms an item");
+    assert_eq!([most_left(1), most_left(2)], [0, 1]);
 }
