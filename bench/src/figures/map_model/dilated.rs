@@ -17,8 +17,8 @@ use super::MAPPERS;
 const WORKERS: [usize; 3] = [8, 16, 40];
 /// Some hundred claims of each node, and of LZ77 as many blocks.
 const SIZES: Sizes = Sizes { blocks: 100_000, text: 8 << 20, inputs: 400 };
-/// By program: the scale, with which a claim lasts about a millisecond or more.
-const SCALES: [(&str, u32); 3] = [("des", 1000), ("lz77", 100), ("dnn", 200)];
+/// The seconds that a run takes whose workers are never idle.
+const SECONDS: f64 = 1.0;
 
 /// Runs the selected figures.
 pub(super) fn run(session: &mut Session) {
@@ -28,13 +28,12 @@ pub(super) fn run(session: &mut Session) {
         if selected.is_empty() {
             continue;
         }
-        let scale = SCALES.iter().find(|(name, _)| *name == program).map_or(100, |(_, scale)| *scale);
         let report = match run(&Options::new().threads(1)) {
             Ok((_, report)) => report,
             Err(error) => return session.errors.push(format!("map.dilated.{program}: {error}")),
         };
         for (workers, name) in selected {
-            match speed_ups(&run, &report, workers, (scale, session.options.runs)) {
+            match speed_ups(&run, &report, workers, (SECONDS, session.options.runs)) {
                 Ok(values) => session.counted(&name, Measure::Speed, &values),
                 Err(error) => session.errors.push(format!("{name}: {error}")),
             }
@@ -47,8 +46,11 @@ fn speed_ups(
     run: &Program,
     known: &Report,
     workers: usize,
-    (scale, runs): (u32, usize),
+    (seconds, runs): (f64, usize),
 ) -> Result<Vec<(&'static str, f64)>, String> {
+    // At least the engine's least scale on two cores.
+    let scale = (seconds * workers as f64 / known.wall().as_secs_f64()) as u32;
+    let scale = scale.max(4 * workers as u32);
     let mapped = MAPPERS.map(|(short, mapper)| (short, Some(mapper)));
     let contestants = [("best", Some("best"))].into_iter().chain(mapped).chain([("auto", None)]);
     let value = |(short, mapper): (&'static str, Option<&str>)| {
@@ -89,7 +91,7 @@ mod tests {
     fn mappings_run_in_dilated_time() {
         let [_, _, (_, run)] = programs(Sizes { blocks: 10, text: 100, inputs: 40 });
         let (_, known) = run(&Options::new().threads(1)).unwrap();
-        let values = speed_ups(&run, &known, 8, (20, 1)).unwrap();
+        let values = speed_ups(&run, &known, 8, (0.0, 1)).unwrap();
         assert_eq!(values.len(), 6);
         assert!(values.iter().all(|(_, speed_up)| (0.5..8.1).contains(speed_up)), "{values:?}");
     }
