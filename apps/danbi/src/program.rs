@@ -99,9 +99,9 @@ impl Program {
                 |input| tde::graph(input, &Default::default()),
                 |input| tde::sequential(input, &Default::default()),
             ),
-            Program::MergeSort => Problem::new(
+            Program::MergeSort => Problem::of_run(
                 merge_sort::input(scale, seed),
-                |input| merge_sort::graph(input, &Default::default()),
+                |input, options| merge_sort::sort(input, &Default::default(), options),
                 merge_sort::sequential,
             ),
             Program::Rg => Problem::new(
