@@ -499,6 +499,10 @@ impl NodeState {
             let until = stuck.load(Ordering::Relaxed);
             until != UNSTUCK && has_room(port, until)
         };
-        parallel.stuck.iter().enumerate().any(is_unstuck) || self.may_leave(has_room)
+        match parallel.waiting.is_empty() {
+            true => parallel.stuck.iter().enumerate().any(is_unstuck),
+            // A firing that is not queued is left by the worker that has it: no other one can do that.
+            false => self.may_leave(has_room),
+        }
     }
 }

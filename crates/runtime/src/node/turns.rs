@@ -49,7 +49,9 @@
 //! While a firing is queued, no ticket is issued, and the wait word does not count. (An issuer that has seen the queue empty
 //! may issue one beside a firing that is being queued: as if it had come a moment earlier.) The node is claimable if, for some port, a
 //! queued firing leaves by it next and the port is not stuck, or has room again or no consumer (`NodeState::may_leave`). A port
-//! that is stuck and has room makes it claimable in any case: its firing is queued, or a worker is about to queue or publish it.
+//! that is stuck and has room does not make it claimable if its firing is not queued: a worker has that, and will queue or publish
+//! it. (Others could do nothing. When such a port made the node claimable, 40 workers in dilated time claimed it without end
+//! and kept both cores busy, while the worker that had the firing waited for a core: more than half of the time of MergeSort.)
 //!
 //! *No activation is in vain for ever.* Let firing `t` be queued at port `p`, and let `h` be the ticket whose turn it is
 //! there. Firings pass a port in the order of tickets, so `h <= t`, and `h` has left all ports before `p`. So `h` computes
