@@ -328,6 +328,10 @@ impl<'env> Places<'env> {
         Places(sorted.chunks_mut(piece).map(Mutex::new).collect())
     }
 
+    fn count(&self) -> usize {
+        self.0.len().max(1)
+    }
+
     fn take(&self, at: usize) -> &'env mut [u32] {
         std::mem::take(&mut self.0[at].lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -341,7 +345,12 @@ fn merge<'env>(
     places: Places<'env>,
 ) -> (Stream<'env, ()>, Stream<'env, Piece>, Stream<'env, Piece>) {
     let outputs = (output("done"), output("left"), output("right"));
-    let inputs = (port("left", lefts), port("right", rights), port("task", tasks));
+    // A cut sends up to all pieces. Where firings wait for their tickets it leaves by one port after the other, so each must have room.
+    let inputs = (
+        port("left", lefts.capacity(places.count())),
+        port("right", rights.capacity(places.count())),
+        port("task", tasks),
+    );
     graph.kernel("merge", inputs, outputs).parallel(move |(lefts, rights, tasks), (done, left, right)| {
         let Task { run, place } = tasks.pop();
         let (lefts, rights) = (lefts.pop(), rights.pop());
