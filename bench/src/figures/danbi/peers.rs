@@ -73,8 +73,8 @@ fn sort(session: &mut Session, threads: usize) {
     let expected = sum_of_keys(&merge_sort::sequential(keys));
     let (parameters, options) = (merge_sort::Parameters::default(), Options::new().threads(threads));
     let ours = || {
-        let sorted = merge_sort::graph(keys, &parameters).run_with(&options);
-        sorted.map(|sorted| sorted.into_value()).map_err(|error| error.to_string())
+        let sorted = merge_sort::sort(keys, &parameters, &options);
+        sorted.map(|(sorted, _report)| sorted).map_err(|error| error.to_string())
     };
     // Halves of halves down to pieces as long as ours: with shorter ones the peers would have one level more.
     let (rayon, piece) = (Rayon::new(threads), parameters.keys_of_piece(keys.len()));
