@@ -345,11 +345,13 @@ fn merge<'env>(
     places: Places<'env>,
 ) -> (Stream<'env, ()>, Stream<'env, Piece>, Stream<'env, Piece>) {
     let outputs = (output("done"), output("left"), output("right"));
-    // A cut sends up to all pieces. Where firings wait for their tickets it leaves by one port after the other, so each must have room.
+    // A cut sends all pieces of a run. Where firings wait for their tickets it leaves by one port after the other, and elsewhere it keeps
+    // its own pieces until it has left, for which `merge` may need the room. So each port has room for all.
+    let pieces = places.count();
     let inputs = (
-        port("left", lefts.capacity(places.count())),
-        port("right", rights.capacity(places.count())),
-        port("task", tasks),
+        port("left", lefts.capacity(pieces)),
+        port("right", rights.capacity(pieces)),
+        port("task", tasks.capacity(pieces)),
     );
     graph.kernel("merge", inputs, outputs).parallel(move |(lefts, rights, tasks), (done, left, right)| {
         let Task { run, place } = tasks.pop();
