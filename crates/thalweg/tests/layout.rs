@@ -82,7 +82,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-pagerank", &["thalweg", "thalweg-inputs"]),
     ("thalweg-stencils", &["thalweg"]),
     ("thalweg-danbi", &["thalweg"]),
-    ("thalweg-pipelines", &["thalweg"]),
+    ("thalweg-pipelines", &["thalweg", "thalweg-sim"]),
     (
         "thalweg-codegen",
         &[
