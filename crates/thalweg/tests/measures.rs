@@ -1,5 +1,6 @@
 //! What a report says about times, against what the nodes did.
 
+use crate::support::disturbed::undisturbed;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use thalweg::Report;
@@ -117,23 +118,25 @@ fn nodes_wait_for_the_only_worker() {
 /// The distribution of firings that take 20 and 180 microseconds in turn.
 #[test]
 fn service_times_have_mean_and_variance() {
-    let graph = Graph::new();
-    let mut turn = 0;
-    let work = graph.source(0..4000).for_each(move |_| {
-        turn += 1;
-        spin(Duration::from_micros(if turn % 2 == 0 { 20 } else { 180 }));
+    undisturbed(|| {
+        let graph = Graph::new();
+        let mut turn = 0;
+        let work = graph.source(0..4000).for_each(move |_| {
+            turn += 1;
+            spin(Duration::from_micros(if turn % 2 == 0 { 20 } else { 180 }));
+        });
+        work.named("work");
+        let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
+        let service = report.nodes()[node(&report, "work").index()].service().unwrap();
+        let firing = service.firing();
+        assert!(firing.samples() > 20, "{firing:?}");
+        // Half of them take 20 us, half 180 us, unless the thread is preempted meanwhile.
+        assert!(firing.buckets()[14] > firing.count() / 4, "{firing:?}");
+        assert!(firing.buckets()[17] > firing.count() / 4, "{firing:?}");
+        assert!(firing.mean() > 95_000.0 && firing.variance().sqrt() > 70_000.0, "{firing:?}");
+        let activations = report.nodes()[node(&report, "work").index()].activations();
+        assert!(service.activation().count() <= activations, "{activations} {service:?}");
     });
-    work.named("work");
-    let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
-    let service = report.nodes()[node(&report, "work").index()].service().unwrap();
-    let firing = service.firing();
-    assert!(firing.samples() > 20, "{firing:?}");
-    // Half of them take 20 us, half 180 us, unless the thread is preempted meanwhile.
-    assert!(firing.buckets()[14] > firing.count() / 4, "{firing:?}");
-    assert!(firing.buckets()[17] > firing.count() / 4, "{firing:?}");
-    assert!(firing.mean() > 95_000.0 && firing.variance().sqrt() > 70_000.0, "{firing:?}");
-    let activations = report.nodes()[node(&report, "work").index()].activations();
-    assert!(service.activation().count() <= activations, "{activations} {service:?}");
 }
 
 /// Short firings are measured too, and their mean is that of all firings.
@@ -160,12 +163,14 @@ fn firings_of_a_parallel_node_are_measured_one_by_one() {
 
 #[test]
 fn short_firings_are_sampled() {
-    let report = chain(2_000_000, Duration::ZERO, &Options::new().threads(1));
-    let add = &report.nodes()[node(&report, "add").index()];
-    let firing = add.service().unwrap().firing();
-    assert!(!firing.is_empty(), "{firing:?}");
-    let mean = add.busy().as_nanos() as f64 / add.firings() as f64;
-    assert!((mean / 10.0..mean * 10.0).contains(&firing.mean()), "{mean} {firing:?}");
+    undisturbed(|| {
+        let report = chain(2_000_000, Duration::ZERO, &Options::new().threads(1));
+        let add = &report.nodes()[node(&report, "add").index()];
+        let firing = add.service().unwrap().firing();
+        assert!(!firing.is_empty(), "{firing:?}");
+        let mean = add.busy().as_nanos() as f64 / add.firings() as f64;
+        assert!((mean / 10.0..mean * 10.0).contains(&firing.mean()), "{mean} {firing:?}");
+    });
 }
 
 /// The activations of a timeline are those of the report, in order and without overlap.
@@ -313,38 +318,32 @@ fn time_in_steals_is_measured() {
 /// is of a sample: an activation of a run may count 64 times, and on a loaded machine its thread may lose its core in that one.
 #[test]
 fn a_channel_that_is_empty_most_of_the_time_holds_few_items_in_the_mean() {
-    for options in [Options::new().threads(3), Options::new().thread_per_node(), Options::new().pools(1)] {
-        let tries: Vec<String> = (0..4).map_while(|_| compare_with_the_law(&options).err()).collect();
-        assert!(tries.len() < 4, "{options:?}\n{}", tries.join("\n"));
-    }
-}
-
-/// Runs a chain that holds less than one item, and compares the means of its channels with Little's law.
-///
-/// # Errors
-/// A mean is far from it.
-fn compare_with_the_law(options: &Options) -> Result<(), String> {
     let nap = |ms| {
         std::thread::sleep(Duration::from_millis(ms));
         Instant::now()
     };
-    let spent = [Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO)];
-    let [first, second] = &spent;
-    let graph = Graph::new();
-    let items = graph.source((0..80).map(|_| nap(4))).capacity(16);
-    let worked = items.par_map(|pushed| {
-        let now = nap(1);
-        *first.lock().unwrap() += now - pushed;
-        now
-    });
-    worked.capacity(16).for_each(|pushed| *second.lock().unwrap() += nap(1) - pushed);
-    let report = graph.run_with(options).unwrap().into_report();
-    for (channel, spent) in report.channels().iter().zip(spent) {
-        let expected = spent.into_inner().unwrap().as_secs_f64() / report.wall().as_secs_f64();
-        let mean = channel.mean().expect("long activations are sampled");
-        if !(0.7 * expected..1.4 * expected).contains(&mean) {
-            return Err(format!("{mean} items, {expected} expected\n{report}"));
+    let check = |options: &Options| {
+        let spent = [Mutex::new(Duration::ZERO), Mutex::new(Duration::ZERO)];
+        let [first, second] = &spent;
+        let graph = Graph::new();
+        let items = graph.source((0..80).map(|_| nap(4))).capacity(16);
+        let worked = items.par_map(|pushed| {
+            let now = nap(1);
+            *first.lock().unwrap() += now - pushed;
+            now
+        });
+        worked.capacity(16).for_each(|pushed| *second.lock().unwrap() += nap(1) - pushed);
+        let report = graph.run_with(options).unwrap().into_report();
+        for (channel, spent) in report.channels().iter().zip(spent) {
+            let expected = spent.into_inner().unwrap().as_secs_f64() / report.wall().as_secs_f64();
+            let mean = channel.mean().expect("long activations are sampled");
+            assert!(
+                (0.7 * expected..1.4 * expected).contains(&mean),
+                "{mean} items, {expected} expected: {options:?}\n{report}"
+            );
         }
+    };
+    for options in [Options::new().threads(3), Options::new().thread_per_node(), Options::new().pools(1)] {
+        undisturbed(|| check(&options));
     }
-    Ok(())
 }

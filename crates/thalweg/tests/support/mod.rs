@@ -7,6 +7,7 @@
 //! | `build` | the same graph, built for the engine |
 //! | `inject` | yields, slow firings and faults at chosen firings |
 //! | `item` | items: plain numbers, and counted boxes |
+//! | `disturbed` | checks of times, which other programs may disturb |
 //! | `gate` | a future that is not a channel operation |
 //! | `case` | a graph with its options and the disturbances of its run |
 //! | `loops` | random work-lists: as data, by a sequential reference, and for the engine |
@@ -22,6 +23,7 @@
 
 pub mod build;
 pub mod case;
+pub mod disturbed;
 pub mod gate;
 pub mod inject;
 pub mod item;
