@@ -56,7 +56,7 @@ pub(super) const SECTIONS: [Section; 11] = [
                same input, since data and code are in the caches, and some ten nanoseconds of each claim are dilated with its firings: the run may be\n\
                shorter than that of a policy with a larger speed-up. The ratios of times in the next section show that.\n\
                In the mean the order of the policies at 40 workers is the paper's, and their values are below its own, since firings stall: *Why firings stall*,\n\
-               below, has the reason. The runs with 40 workers are newer than those with 5 to 30, which had longer stalls.\n\
+               below, has the reason.\n\
                The figures are `danbi.speedup.PROGRAM.nWORKERS`.",
         plots: speed_ups,
     },
@@ -103,6 +103,9 @@ pub(super) const SECTIONS: [Section; 11] = [
                Another cause was ours, in runs of commits before dbe77563: a worker that sleeps for its turn saw it late by up to 0.3 ms, and turns pass from one\n\
                worker to the next, so these delays added up to one firing in each 0.1 to 0.2 ms. With images of 512 by 512 pixels the stall was 50 to\n\
                55 %, and the speed-ups 15 to 17 in place of 20 to 21. Now the worker before it publishes its firing too.\n\
+               A third one was ours too: a kernel counted as claimable while a worker had the firing that its full output waited for, and that worker\n\
+               waited for a core. The others claimed the kernel in vain, millions of times a second, and kept both cores busy. MergeSort's workers\n\
+               were *preempted* for 17 to 37 % of their time so, and its speed-ups under the paper's policies were 6 to 11.\n\
                The figures are `danbi.variance.rg.POLICY`.",
         plots: |_| Vec::new(),
     },
@@ -151,7 +154,7 @@ pub(super) const SECTIONS: [Section; 11] = [
         text: "Two programs that compute, and their natural forms with the same algorithm and the same bits: whole images in parallel\n\
                (`par_iter`, `parallel_pipeline`), and divide and conquer (`join`, `parallel_invoke`). rayon stands in place of the paper's Cilk.\n\
                `rayon-par_sort` is rayon's own merge sort.\n\
-               On two threads rayon sorts faster, on one our graph does. Why is not known.",
+               A sink that copies the result cost 5 % on two threads, so the merges of the last level write to it.",
         plots: |_| Vec::new(),
     },
     Section {
