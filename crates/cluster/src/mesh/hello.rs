@@ -19,7 +19,7 @@
 
 use std::io::{self, Read, Write};
 
-const MAGIC: [u8; 8] = *b"thalweg1";
+const MAGIC: [u8; 8] = *b"thalweg2";
 const HELLO: usize = 8 + 4 + 4 + 4 + 32 + 32;
 const PROOF: usize = 32;
 
