@@ -66,6 +66,19 @@ impl Track {
         Ok(())
     }
 
+    /// The next bytes that are received, from the beginning of a header or from within a body on. Returns how many there are without
+    /// those at their end of a header that is not whole, which count as not received.
+    ///
+    /// # Errors
+    /// A header is wrong. None of the bytes count as received.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<usize, BadHeader> {
+        let mut next = self.clone();
+        next.pass(bytes)?;
+        let partial = std::mem::take(&mut next.seen);
+        *self = next;
+        Ok(bytes.len() - partial)
+    }
+
     /// The next bytes to send: seals the headers among them.
     pub fn seal(&mut self, mut bytes: &mut [u8]) -> Result<(), BadHeader> {
         while !bytes.is_empty() {
@@ -91,7 +104,7 @@ impl Track {
     pub fn pad(&mut self, buffer: &mut [u8]) -> usize {
         let count = self.missing().min(buffer.len());
         buffer[..count].fill(0);
-        // Without a check: a part of the header was believed.
+        // Without a check: these are a whole header of zeros, which is the last one, or the rest of a body.
         if self.add(&buffer[..count]) {
             self.begin();
         }
@@ -242,6 +255,22 @@ mod tests {
             assert!(
                 first[4] == 0 || (first[1..4] == [1, 0, 1] && padded[whole..].iter().all(|byte| *byte == 0))
             );
+        }
+    }
+
+    /// A damaged header is refused whole, also if it comes in two parts: its first part does not count as received.
+    #[test]
+    fn a_part_of_a_header_is_not_received() {
+        let whole = sealed([7, 1, 0, 1, 24, 0]);
+        for at in 1..HEADER {
+            let mut track = track();
+            assert_eq!(track.receive(&whole[..at]), Ok(0));
+            assert_eq!((track.receive(&whole), track.body()), (Ok(HEADER), 24));
+            let rest = [&[0; 24], &whole[..at]].concat();
+            assert_eq!((track.receive(&rest), track.missing()), (Ok(24), HEADER));
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            assert_eq!((track.receive(&changed), track.missing()), (Err(BadHeader), HEADER));
         }
     }
 }

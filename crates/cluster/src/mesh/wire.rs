@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::control::Mesh;
-use super::track::{Ends, Track};
+use super::track::{Ends, HEADER, Track};
 use crate::error::Error;
 
 /// One end of a data connection. Timely clones it, for a thread that reads and one that writes; a clone takes no
@@ -19,7 +19,12 @@ pub(crate) struct Wire {
     mesh: Arc<Mesh>,
     /// The process at the other end, and this one.
     ends: Ends,
+    /// Where the bytes are that timely has received.
     track: Track,
+    /// Bytes of a header that is not whole: timely gets none before they are checked.
+    held: Vec<u8>,
+    /// Checked bytes for which timely had no room.
+    ready: Vec<u8>,
     /// Where the bytes are that this process sends.
     sent: Track,
     /// Bytes with sealed headers.
@@ -48,6 +53,8 @@ impl Wire {
             mesh,
             ends,
             track: Track::new(ends),
+            held: Vec::new(),
+            ready: Vec::new(),
             sent: Track::new(back),
             sealed: Vec::new(),
             broken: false,
@@ -60,23 +67,44 @@ impl Wire {
 
     /// Bytes of the connection. Returns `None` if it broke.
     fn read_stream(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
-        match (&*self.stream).read(buffer) {
-            Ok(0) if self.track.has_ended() => Some(Ok(0)),
-            Ok(0) => None,
-            Ok(count) => {
-                let before = self.track.clone();
-                if self.track.pass(&buffer[..count]).is_err() {
-                    // Timely gets none of these bytes.
-                    self.track = before;
-                    let name = self.mesh.name(self.peer());
-                    let error = Error::of(self.peer(), format!("{name}: a message is damaged"));
-                    self.mesh.ending().fail(error);
-                    return None;
-                }
-                Some(Ok(count))
+        if self.ready.is_empty() {
+            if buffer.len() > HEADER {
+                return self.read_checked(buffer);
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(Err(error)),
-            Err(_) => None,
+            let mut whole = [0; 2 * HEADER];
+            match self.read_checked(&mut whole)? {
+                Ok(count) => self.ready.extend_from_slice(&whole[..count]),
+                error => return Some(error),
+            }
+        }
+        let count = self.ready.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.ready[..count]);
+        self.ready.drain(..count);
+        Some(Ok(count))
+    }
+
+    /// [`Wire::read_stream`] for a buffer that is longer than a header: bytes of bodies and of whole headers.
+    fn read_checked(&mut self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        loop {
+            let held = self.held.len();
+            buffer[..held].copy_from_slice(&self.held);
+            let count = match (&*self.stream).read(&mut buffer[held..]) {
+                Ok(0) if self.track.has_ended() => return Some(Ok(0)),
+                Ok(0) => return None,
+                Ok(count) => held + count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => return Some(Err(error)),
+                Err(_) => return None,
+            };
+            let Ok(checked) = self.track.receive(&buffer[..count]) else {
+                let name = self.mesh.name(self.peer());
+                self.mesh.ending().fail(Error::of(self.peer(), format!("{name}: a message is damaged")));
+                return None;
+            };
+            self.held.clear();
+            self.held.extend_from_slice(&buffer[checked..count]);
+            if checked > 0 {
+                return Some(Ok(checked));
+            }
         }
     }
 
