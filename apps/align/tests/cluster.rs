@@ -1,28 +1,15 @@
 //! Several processes, as threads here, find what one does.
 
-use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
 
 use thalweg_align::{Aligner, Compare, Found, Gap, Pairs, Quiet, Scoring, Sequence, Watch, compare_on};
 use thalweg_cluster::{Cluster, Error};
 
+use crate::clusters::clusters;
 use crate::compare::{found, random};
-
-fn clusters(processes: usize) -> Vec<Cluster> {
-    if processes == 1 {
-        return vec![Cluster::alone()];
-    }
-    let listeners: Vec<_> = (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap().to_string()).collect();
-    let cluster = |(process, listener)| {
-        Cluster::new(&addresses, process).unwrap().listener(listener).patience(Duration::from_secs(20))
-    };
-    listeners.into_iter().enumerate().map(cluster).collect()
-}
 
 /// What process 0 gets, up to a number of queries, and how each process ends.
 fn run(

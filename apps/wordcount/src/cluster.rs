@@ -102,16 +102,16 @@ where
     I: Iterator<Item = io::Result<R>>,
     R: Read,
 {
-    let (mut sent, mut told, processes) = (0, 0, processes as u64);
+    let (mut sent, mut counted, processes) = (0, 0, processes as u64);
     let mut blocks = inputs.flat_map(blocks).fuse();
     std::iter::from_fn(move || match blocks.next() {
         Some(block) => {
             sent += 1;
             Some(block.map(|block| (ByteBuf::from(block), None)))
         }
-        None if told < processes => {
-            let to = (sent + told) % processes;
-            told += 1;
+        None if counted < processes => {
+            let to = (sent + counted) % processes;
+            counted += 1;
             Some(Ok((ByteBuf::new(), Some((sent + processes - 1 - to) / processes))))
         }
         None => None,
@@ -327,17 +327,17 @@ mod tests {
             let inputs = (0..inputs).map(|_| Ok(text.as_bytes()));
             let mut shares: Vec<(u64, Option<u64>)> = vec![(0, None); processes];
             for (number, sent) in texts(inputs, processes).enumerate() {
-                let (got, told) = &mut shares[number % processes];
-                assert!(told.is_none());
+                let (got, number_of_all) = &mut shares[number % processes];
+                assert!(number_of_all.is_none());
                 match sent.unwrap() {
                     (_, None) => *got += 1,
                     (text, all) => {
                         assert!(text.is_empty());
-                        *told = all;
+                        *number_of_all = all;
                     }
                 }
             }
-            assert!(shares.iter().all(|(got, told)| Some(*got) == *told), "{shares:?}");
+            assert!(shares.iter().all(|(got, all)| Some(*got) == *all), "{shares:?}");
         }
         let failing = [Ok(&b"a "[..]), Err(io::Error::other("lost"))];
         let sent: Vec<_> = texts(failing.into_iter(), 2).take(2).collect();

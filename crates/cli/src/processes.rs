@@ -49,7 +49,7 @@ pub(crate) struct Own(Arc<Mutex<Option<anyhow::Error>>>);
 
 impl Own {
     /// Keeps an error, and returns the text that the other processes get.
-    pub fn tell(&self, error: anyhow::Error) -> String {
+    pub fn keep(&self, error: anyhow::Error) -> String {
         let text = format!("{error:#}");
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         text

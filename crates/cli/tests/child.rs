@@ -124,6 +124,14 @@ impl Command {
         self.spawn().map(Running::output)
     }
 
+    /// Asserts that the command succeeds without a message if the reader of its output has closed the pipe.
+    pub fn assert_ends_without_a_reader(&mut self) {
+        let mut child = self.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        drop(child.stdout.take());
+        let output = child.output();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+
     pub fn status(&mut self) -> io::Result<ExitStatus> {
         self.spawn()?.wait()
     }

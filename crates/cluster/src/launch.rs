@@ -112,7 +112,7 @@ impl Reception {
         if self.is_done {
             return;
         }
-        self.hear();
+        self.read_callers();
         if running.has_ended() {
             for (process, _) in self.joined.iter().enumerate().filter(|(_, joined)| joined.is_some()) {
                 running.terminate(process);
@@ -122,7 +122,7 @@ impl Reception {
         }
     }
 
-    fn hear(&mut self) {
+    fn read_callers(&mut self) {
         while self.callers.len() < CALLERS
             && let Ok((stream, _)) = self.listener.accept()
         {

@@ -22,14 +22,14 @@ pub struct Ended {
     pub process: usize,
     /// What it ended with.
     pub status: ExitStatus,
-    /// The launcher had told it to end.
-    pub was_told: bool,
+    /// The launcher had terminated it.
+    pub was_terminated: bool,
 }
 
 impl Ended {
     /// The process failed by itself.
     pub fn has_failed(&self) -> bool {
-        !self.was_told && !self.status.success()
+        !self.was_terminated && !self.status.success()
     }
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct Running {
 struct Process {
     child: Child,
     has_ended: bool,
-    /// When it was told to end.
-    told: Option<Instant>,
+    /// When the launcher terminated it.
+    terminated: Option<Instant>,
 }
 
 impl Running {
@@ -64,7 +64,7 @@ impl Running {
     }
 
     pub fn add(&mut self, child: Child) {
-        self.children.push(Process { child, has_ended: false, told: None });
+        self.children.push(Process { child, has_ended: false, terminated: None });
     }
 
     /// Whether a process has ended.
@@ -101,21 +101,25 @@ impl Running {
         for (number, process) in self.children.iter_mut().enumerate().filter(|(_, it)| !it.has_ended) {
             if let Some(status) = process.child.try_wait()? {
                 process.has_ended = true;
-                self.ended.push(Ended { process: number, status, was_told: process.told.is_some() });
-            } else if process.told.is_some_and(|since| since.elapsed() > ENDING) {
+                self.ended.push(Ended {
+                    process: number,
+                    status,
+                    was_terminated: process.terminated.is_some(),
+                });
+            } else if process.terminated.is_some_and(|since| since.elapsed() > ENDING) {
                 _ = process.child.kill();
             }
         }
         Ok(())
     }
 
-    /// Tells a process to end.
+    /// Asks a process to end, by a signal or by the end of its input.
     pub fn terminate(&mut self, process: usize) {
-        let Process { child, has_ended, told } = &mut self.children[process];
-        if *has_ended || told.is_some() {
+        let Process { child, has_ended, terminated } = &mut self.children[process];
+        if *has_ended || terminated.is_some() {
             return;
         }
-        *told = Some(Instant::now());
+        *terminated = Some(Instant::now());
         match self.are_remote {
             true => drop(child.stdin.take()),
             false => terminate(child),

@@ -110,7 +110,7 @@ fn launched_processes_meet() {
     );
     let ended = thalweg_cluster::launch(3, odd("false"), || false).unwrap();
     assert_eq!((ended[0].process, ended[0].status.code(), ended.len()), (1, Some(1), 3));
-    assert!(ended[1..].iter().all(|it| it.was_told && it.status.signal() == Some(15)), "{ended:?}");
+    assert!(ended[1..].iter().all(|it| it.was_terminated && it.status.signal() == Some(15)), "{ended:?}");
     assert!(began.elapsed() < Duration::from_secs(5));
     // One that does not heed SIGTERM is killed.
     let deaf = |_| {
@@ -132,7 +132,7 @@ fn launched_processes_meet() {
         },
         || began.elapsed() > Duration::from_secs(1),
     );
-    assert!(sleepers.unwrap().iter().all(|it| it.was_told && !it.status.success()));
+    assert!(sleepers.unwrap().iter().all(|it| it.was_terminated && !it.status.success()));
     let missing = thalweg_cluster::launch(2, |_| Command::new("/no/such/program"), || false).unwrap_err();
     assert!(missing.to_string().starts_with("process 0: cannot start `/no/such/program`"), "{missing}");
 }

@@ -4,7 +4,7 @@
 //! A program of its own, because it measures the whole process. Its tests run one at a time.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
@@ -45,19 +45,23 @@ fn a_run_that_waits_a_second_uses_less_than_ten_milliseconds() {
 #[test]
 fn a_roaming_source_that_waits_uses_no_processor_time() {
     let _alone = alone();
-    let met = Arc::new(Barrier::new(2));
-    let run = |threads: usize| {
-        let met = met.clone();
+    // Each end is dropped with its run, so that a run does not wait for one that has failed.
+    let (first, second) = (channel(), channel());
+    let run = |threads: usize, (to, from): (Sender<()>, Receiver<()>)| {
         move || {
+            let meet = move || {
+                to.send(()).expect("the other run goes on");
+                from.recv().expect("the other run goes on");
+            };
             let (report, used) = channel();
             let slow = (0..2).map(move |item| {
                 // Before the looker rests, it looks for something to pass on.
                 sleep(Duration::from_millis(500));
-                met.wait();
+                meet();
                 let before = cpu_time();
                 sleep(Duration::from_secs(2));
                 report.send(cpu_time() - before).unwrap();
-                met.wait();
+                meet();
                 item.to_string()
             });
             let flow = from_iter(slow).blocking().par_map(|text| text + "!").for_each(drop);
@@ -68,7 +72,8 @@ fn a_roaming_source_that_waits_uses_no_processor_time() {
         }
     };
     std::thread::scope(|scope| {
-        [1, 4].map(|threads| scope.spawn(run(threads))).map(|run| run.join().unwrap())
+        let runs = [run(1, (first.0, second.1)), run(4, (second.0, first.1))];
+        runs.map(|run| scope.spawn(run)).map(|run| run.join().unwrap())
     });
 }
 

@@ -154,7 +154,7 @@ pub(super) const SECTIONS: [Section; 11] = [
         text: "Two programs that compute, and their natural forms with the same algorithm and the same bits: whole images in parallel\n\
                (`par_iter`, `parallel_pipeline`), and divide and conquer (`join`, `parallel_invoke`). rayon stands in place of the paper's Cilk.\n\
                `rayon-par_sort` is rayon's own merge sort.\n\
-               A sink that copies the result cost 5 % on two threads, so the merges of the last level write to it.",
+               The merges of the last level write to the result: a sink would copy it on one thread.",
         plots: |_| Vec::new(),
     },
     Section {

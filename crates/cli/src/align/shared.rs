@@ -30,13 +30,13 @@ pub(super) fn run(verb: Align, cluster: &Cluster, interrupt: &Interrupt) -> Resu
         verb.read_to_share(limit, &interrupt).map_err(|error| match interrupt.run_ends() {
             // The cause is that of another process.
             true => format!("{error:#}"),
-            false => own.tell(error),
+            false => own.keep(error),
         })
     });
     let (begun, watch) = (OnceLock::new(), Watched { progress: OnceLock::new(), interrupt });
     let pairs = || -> Result<Pairs<'_>, Cause> {
         let [queries, targets] = sequences.as_ref().map_err(String::as_str)?;
-        let begin = || verb.begin_share(queries, targets, limit, is_first).map_err(|error| own.tell(error));
+        let begin = || verb.begin_share(queries, targets, limit, is_first).map_err(|error| own.keep(error));
         let (aligner, work) = begun.get_or_init(begin).as_ref().map_err(String::as_str)?;
         if is_first {
             watch.progress.get_or_init(|| Progress::cells(u64::try_from(work.cells).ok()));
@@ -50,13 +50,13 @@ pub(super) fn run(verb: Align, cluster: &Cluster, interrupt: &Interrupt) -> Resu
             Some(output) => output,
             none => {
                 let opened = verb.output(aligner, (queries, targets), interrupt);
-                none.insert(opened.map_err(|error| own.tell(error))?)
+                none.insert(opened.map_err(|error| own.keep(error))?)
             }
         };
         match output.writer.write(&found) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(error) if output.is_standard && is_closed(&error) => Ok(ControlFlow::Break(())),
-            Err(error) => Err(own.tell(error.into()).into()),
+            Err(error) => Err(own.keep(error.into()).into()),
         }
     };
     let compared = compare_on(&cluster, pairs, &verb.how(), &watch, sink);

@@ -30,7 +30,7 @@ pub(super) fn run(verb: &Wordcount, cluster: &Cluster, interrupt: &Interrupt) ->
     let own = Own::default();
     let (lengths, options) = match prepared {
         Ok((lengths, options)) => (Ok(lengths), options),
-        Err(error) => (Err(own.tell(error)), Options::new()),
+        Err(error) => (Err(own.keep(error)), Options::new()),
     };
     let here = lengths.as_ref().err().cloned();
     let open = |file: usize| match &here {
@@ -64,7 +64,7 @@ fn run_read(verb: &Wordcount, cluster: &Cluster, interrupt: &Interrupt) -> Resul
         verb.engine.options(Graphs::One, interrupt)?;
         verb.files.iter().try_for_each(|path| length(path).map(drop))
     };
-    let refused = is_first.then(refused).and_then(Result::err).map(|error| own.tell(error));
+    let refused = is_first.then(refused).and_then(Result::err).map(|error| own.keep(error));
     let progress = if is_first { verb.engine.progress(None) } else { Progress::hidden() };
     let read = verb.files.iter().map(|path| open(path, interrupt, &progress));
     let inputs = refused.map(|why| Err(io::Error::other(why))).into_iter().chain(read);

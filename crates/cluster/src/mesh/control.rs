@@ -487,7 +487,7 @@ mod tests {
         mesh.start().unwrap();
         let pulse = postcard::to_stdvec(&waits("source waits with batch 7 of part 1")).unwrap();
         other.write_all(&frame(Word::Alive, &pulse)).unwrap();
-        let told = loop {
+        let received = loop {
             match read(&mut other).unwrap() {
                 (Word::Alive, _) => {}
                 (word, text) => break (word, error_of(&text, 0).to_string()),
@@ -495,7 +495,7 @@ mod tests {
         };
         let text = "no batch has moved for 60ms and no function runs; process 0 (a): sink waits for batch 3 of part 2; \
                     process 1 (b): source waits with batch 7 of part 1";
-        assert_eq!(told, (Word::Failed, text.to_owned()));
+        assert_eq!(received, (Word::Failed, text.to_owned()));
         mesh.finish(Counts::default());
         assert_eq!(ending.take().unwrap().to_string(), text);
     }

@@ -500,8 +500,9 @@ impl NodeState {
             until != UNSTUCK && has_room(port, until)
         };
         match parallel.waiting.is_empty() {
+            // No firing waits for a ticket, and any worker continues a stuck publication.
             true => parallel.stuck.iter().enumerate().any(is_unstuck),
-            // A firing that is not queued is left by the worker that has it: no other one can do that.
+            // A worker that has a firing publishes it itself: only a queued one makes the node claimable.
             false => self.may_leave(has_room),
         }
     }
