@@ -208,7 +208,6 @@ fn time(ns: f64) -> String {
 mod tests {
     use super::*;
 
-    /// `thalweg-bench pages bench/fixtures/pages/results.tsv --to bench/fixtures/pages` generates the expected files.
     #[test]
     fn the_same_results_produce_the_same_pages() {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/pages");
@@ -217,7 +216,8 @@ mod tests {
         for (name, text) in pages {
             let expected =
                 fs::read_to_string(folder.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(expected == text, "{name} has changed");
+            let renew = "thalweg-bench pages bench/fixtures/pages/results.tsv --to bench/fixtures/pages";
+            assert!(expected == text, "{name} has changed; if that is intended: {renew}");
         }
     }
 }
