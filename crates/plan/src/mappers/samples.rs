@@ -30,6 +30,13 @@ pub(super) fn chain(
     Pipeline::of(stages.iter().map(stage).collect(), edges, workers, target)
 }
 
+/// The pipeline with a buffer of this many bytes on each edge.
+pub(super) fn with_buffers(pipeline: Pipeline, buffers: &[u64]) -> Pipeline {
+    let edges = pipeline.edges().iter().zip(buffers);
+    let edges = edges.map(|(edge, buffer)| Edge { buffer: *buffer, ..edge.clone() }).collect();
+    Pipeline::of(pipeline.stages().to_vec(), edges, pipeline.workers(), pipeline.target())
+}
+
 /// Every segmentation into at most as many pieces as `parts`, by the stages before which it is cut.
 pub(super) fn segmentations(stages: usize, parts: usize) -> Vec<Vec<usize>> {
     let masks = 0..1_u32 << (stages - 1);
