@@ -4,7 +4,7 @@ use super::Buffers;
 use super::levels::Level;
 use std::ops::Range;
 use std::sync::Arc;
-use thalweg_machine::{LevelKind, Machine};
+use thalweg_machine::{Machine, UnitId};
 
 /// The bytes of the cache where none is known: a common second level.
 const USUAL_CACHE: u64 = 256 << 10;
@@ -105,40 +105,44 @@ impl Target {
         Target { miss: self.miss * factor, ..self }
     }
 
-    /// The levels at which this many workers, placed as [`Machine::places`] says, are in several groups between which a miss takes longer,
-    /// the farthest first.
-    ///
-    /// What a miss between groups takes is measured (`thalweg machine --measure`): the transfer of a line between cores without a common
-    /// cache, or between domains, over that of cores with a common cache. Without a measurement, domains have their distance.
+    /// The machine, and the units of this many workers as [`Machine::places`] says; `None` if it is not known, or has too few.
+    pub(super) fn places(&self, workers: usize) -> Option<(&Machine, Vec<UnitId>)> {
+        let machine = self.machine.as_deref().filter(|_| workers <= thalweg_machine::MOST_UNITS)?;
+        Some((machine, machine.places(workers).units().to_vec()))
+    }
+
+    /// The levels at which this many workers are in several groups between which a miss takes longer, the farthest first. Of groups that
+    /// are not equally far from their neighbours the nearest count: a level that is farther divides the others.
     pub(super) fn levels(&self, workers: usize) -> Vec<Level> {
-        let Some(machine) = self.machine.as_deref().filter(|_| workers <= thalweg_machine::MOST_UNITS) else {
-            return Vec::new();
-        };
-        let (units, costs) = (machine.places(workers).units().to_vec(), machine.costs());
-        let measured = |far: Option<f64>| Some(far? / costs.line_cache()?);
-        let distance = |groups: &[Range<usize>]| {
-            let domain = |worker: usize| machine.domain_of(units[worker]);
-            let (here, there) = (domain(0), domain(groups[1].start));
-            f64::from(machine.distance(here, there)) / f64::from(machine.distance(here, here).max(1))
-        };
+        let Some((machine, units)) = self.places(workers) else { return Vec::new() };
         let mut levels = Vec::new();
         for level in machine.levels() {
             let groups = runs(&units.iter().map(|unit| level.group_of(*unit)).collect::<Vec<_>>());
-            let factor = match level.kind() {
-                _ if groups.len() < 2 => None,
-                LevelKind::Cache(_) => measured(costs.line_domain()),
-                LevelKind::Domain => measured(costs.line_across()).or_else(|| Some(distance(&groups))),
-                _ => None,
-            };
-            let factor = factor.filter(|factor| *factor > 1.0);
-            levels.extend(factor.map(|factor| Level { groups, factor }));
-            if level.kind() == LevelKind::Domain {
-                break;
+            let ends = groups.windows(2).map(|pair| (units[pair[0].end - 1], units[pair[1].start]));
+            let least = ends.map(|(a, b)| factor(machine, a, b)).min_by(f64::total_cmp);
+            if let Some(factor) = least.filter(|factor| *factor > 1.0) {
+                levels.push(Level { groups, factor });
             }
         }
         levels.reverse();
         levels
     }
+}
+
+/// A miss of what one of two units has written, in times of one between the nearest cores.
+///
+/// It is measured as the transfer of a line between two cores (`thalweg machine --measure`), of which there are three: cores that share
+/// a cache, whichever it is, cores of a domain that share none, and cores of two domains. Domains between which it is not measured have
+/// their distance; all else that is not measured is near.
+fn factor(machine: &Machine, a: UnitId, b: UnitId) -> f64 {
+    if machine.shared_cache(a, b).is_some() {
+        return 1.0;
+    }
+    let (costs, here, there) = (machine.costs(), machine.domain_of(a), machine.domain_of(b));
+    let near = costs.line_cache().or(costs.line_domain());
+    let far = if here == there { costs.line_domain() } else { costs.line_across() };
+    let distance = |to| f64::from(machine.distance(here, to).max(1));
+    far.zip(near).map_or_else(|| distance(there) / distance(here), |(far, near)| far / near)
 }
 
 /// The ranges of equal values.
@@ -156,24 +160,53 @@ fn runs(values: &[usize]) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
+    /// The levels of a machine for this many workers, as the groups' workers and the factor.
+    fn levels(text: &str, workers: usize) -> Vec<(Vec<Range<usize>>, f64)> {
+        let machine = Machine::read(&format!("thalweg-machine 1\n{text}")).unwrap();
+        let of = |level: Level| (level.groups, level.factor);
+        Target::of(&machine).levels(workers).into_iter().map(of).collect()
+    }
+
     /// Two domains of four cores, of which each two share a cache.
-    const TEXT: &str = "thalweg-machine 1\ndomains 2\ncores 4\ncache 2 size 1 MiB per 2 cores\ndistance 21\n";
+    const PAIRS: &str = "domains 2\ncores 4\ncache 2 size 1 MiB per 2 cores\ndistance 21\n";
+    /// Two domains of eight cores, of which each two share a cache, and each four another.
+    const THREE: &str =
+        "domains 2\ncores 8\ncache 1 per core\ncache 2 per 2 cores\ncache 3 per 4 cores\ndistance 21\n";
+    const COSTS: &str = "cost line-cache 20 ns\ncost line-domain 50 ns\ncost line-across 100 ns\n";
 
     #[test]
     fn levels_are_those_whose_misses_take_longer() {
-        let machine = Machine::read(TEXT).unwrap();
-        let levels = Target::of(&machine).levels(8);
-        assert_eq!(levels, [Level { groups: vec![0..4, 4..8], factor: 2.1 }]);
-        assert!(Target::of(&machine).levels(1).is_empty() && Target::default().levels(8).is_empty());
-        let mut costs = machine.costs().clone();
-        *costs.line_cache_mut() = Some(20.0);
-        *costs.line_domain_mut() = Some(50.0);
-        *costs.line_across_mut() = Some(100.0);
-        let levels = Target::of(&machine.with_costs(costs)).levels(8);
+        let domains = vec![0..4, 4..8];
+        assert_eq!(levels(PAIRS, 8), [(domains.clone(), 2.1)]);
+        assert!(levels(PAIRS, 1).is_empty() && Target::default().levels(8).is_empty());
         let pairs = vec![0..2, 2..4, 4..6, 6..8];
-        assert_eq!(
-            levels,
-            [Level { groups: vec![0..4, 4..8], factor: 5.0 }, Level { groups: pairs, factor: 2.5 }]
-        );
+        assert_eq!(levels(&format!("{PAIRS}{COSTS}"), 8), [(domains, 5.0), (pairs, 2.5)]);
+    }
+
+    /// Cores that share the third cache are as near as those that share the second: one of these transfers is measured.
+    #[test]
+    fn cores_that_share_no_cache_are_far_from_each_other() {
+        let (domains, fours) = (vec![0..8, 8..16], vec![0..4, 4..8, 8..12, 12..16]);
+        let measured = levels(&format!("{THREE}{COSTS}"), 16);
+        assert_eq!(measured, [(domains.clone(), 5.0), (fours, 2.5)]);
+        assert_eq!(levels(THREE, 16), [(domains.clone(), 2.1)]);
+        let across = "cost line-cache 20 ns\ncost line-across 60 ns\n";
+        assert_eq!(levels(&format!("{THREE}{across}"), 16), [(domains, 3.0)]);
+        // One worker for every four cores: no two of them share a cache.
+        let each = vec![0..1, 1..2, 2..3, 3..4];
+        let measured = levels(&format!("{THREE}{COSTS}"), 4);
+        assert_eq!(measured.last(), Some(&(each, 2.5)));
+    }
+
+    /// Where all cores of a domain share a cache, the level is that of the cache, and a transfer between its groups is one between
+    /// domains.
+    #[test]
+    fn domains_with_a_cache_each_are_as_far_as_domains() {
+        let text = "domains 2\ncores 4\ncache 2 per core\ncache 3 per domain\ndistance 21\n";
+        assert_eq!(levels(text, 8), [(vec![0..4, 4..8], 2.1)]);
+        assert_eq!(levels(&format!("{text}{COSTS}"), 8), [(vec![0..4, 4..8], 5.0)]);
+        // Without a cache that cores share, those of a domain are the nearest that were measured.
+        let text = "domains 2\ncores 4\ncache 2 per core\ncost line-domain 50 ns\ncost line-across 100 ns\n";
+        assert_eq!(levels(text, 8), [(vec![0..4, 4..8], 2.0)]);
     }
 }
