@@ -1,26 +1,26 @@
 //! Segments for workers in groups: cores that share a cache, or the memory of a domain.
 //!
 //! Beyond the thesis, whose workers are equally far from each other. The levels are divided from the farthest to the nearest: first the
-//! pipeline among the groups of a level, each as one worker, where a byte between groups costs what such a miss costs; then each
-//! part among the workers of its group. There the misses at the ends of the part are work of its first and last stages, wherever it is
-//! cut. Each division is the best of its level; all together need not be.
+//! pipeline among the groups of a level, in proportion to their workers, where a byte between groups costs what such a miss costs; then
+//! each part among the workers of its group. There the misses at the ends of the part are work of its first and last stages, wherever it
+//! is cut. Each division is the best of its level; all together need not be.
 
-use super::search::{Rules, least};
+use super::search::{Group, Rules, least, least_of};
 use super::{Edge, Pipeline, Segment, Stage};
 use std::ops::Range;
 
 /// A level of the machine, as far as a mapper needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
-    /// The workers of each group, in order.
-    pub(super) groups: Vec<Range<usize>>,
+    /// The workers, in order.
+    pub(super) groups: Vec<Group>,
     /// A miss of what another group has written, in times of one within a group.
     pub(super) factor: f64,
 }
 
 /// What a miss of what `from` has written takes for `to`, in times of one within all groups. Levels are the farthest first.
 pub(super) fn factor(levels: &[Level], from: usize, to: usize) -> f64 {
-    let has_both = |group: &Range<usize>| group.contains(&from) && group.contains(&to);
+    let has_both = |group: &Group| group.workers.contains(&from) && group.workers.contains(&to);
     let apart = levels.iter().find(|level| !level.groups.iter().any(has_both));
     apart.map_or(1.0, |level| level.factor)
 }
@@ -44,16 +44,15 @@ fn of_group(
         };
         return least(pipeline, rules).into_iter().map(moved).collect();
     };
-    let is_inside = |group: &&Range<usize>| group.start >= workers.start && group.end <= workers.end;
-    let groups: Vec<&Range<usize>> = level.groups.iter().filter(is_inside).collect();
+    let is_inside = |group: &&Group| group.workers.start >= workers.start && group.workers.end <= workers.end;
+    let groups: Vec<Group> = level.groups.iter().filter(is_inside).cloned().collect();
     if groups.len() < 2 {
         return of_group(pipeline, stages, rules, (nearer, workers));
     }
     let far = pipeline.target().clone().with_far_misses(level.factor);
-    let parts =
-        least(&pipeline.for_target(&far).for_workers(groups.len()), Rules { fits: false, several: false });
+    let parts = least_of(&pipeline.for_target(&far), &groups, false).unwrap_or_default();
     let segments = parts.into_iter().flat_map(|part| {
-        let (group, of) = (groups[part.worker()].clone(), part.stages().clone());
+        let (group, of) = (groups[part.worker()].workers.clone(), part.stages().clone());
         let inner = cut_out(pipeline, of.clone(), group.len(), far.miss_per_byte());
         of_group(&inner, of.start + stages.start..of.end + stages.start, rules, (nearer, group))
     });
@@ -103,6 +102,18 @@ mod tests {
         assert!(mapping.loads(&pipeline).time() > mapping.loads(&near).time());
     }
 
+    /// Of three workers two are in the first domain, and get two thirds of the work.
+    #[test]
+    fn groups_have_loads_in_proportion_to_their_workers() {
+        let pipeline = chain(&[(10, 0, 1); 6], &[1; 5], 3, &target());
+        let mapping = named("seg-both").unwrap().map(&pipeline);
+        let stages: Vec<_> = mapping.segments().iter().map(|segment| segment.stages().clone()).collect();
+        assert_eq!(stages, [0..2, 2..4, 4..6]);
+        // A stage is not divided, however many workers its group has.
+        let pipeline = chain(&[(30, 0, 1), (10, 0, 1), (10, 0, 1)], &[0; 2], 3, &target());
+        assert_eq!(named("seg-both").unwrap().map(&pipeline).loads(&pipeline).time(), 30.0);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(100))]
         /// Each stage is in one segment, segments and workers are in order, and without traffic the load is at most that of the greedy
@@ -112,10 +123,11 @@ mod tests {
             works in proptest::collection::vec(1u32..50, 1..30),
             bytes in proptest::collection::vec(0u32..4, 29),
             has_traffic: bool,
+            workers in 1usize..7,
         ) {
             let stages: Vec<_> = works.iter().map(|work| (*work, 0, 1)).collect();
             let bytes: Vec<u32> = bytes.iter().map(|bytes| bytes * u32::from(has_traffic)).collect();
-            let pipeline = chain(&stages, &bytes[..stages.len() - 1], 4, &target());
+            let pipeline = chain(&stages, &bytes[..stages.len() - 1], workers, &target());
             for name in ["seg-both", "seg-both-fit"] {
                 let mapping = named(name).unwrap().map(&pipeline);
                 let mut next = 0;
@@ -126,7 +138,7 @@ mod tests {
                 prop_assert_eq!(next, stages.len());
                 prop_assert!(mapping.segments().is_sorted_by_key(|segment| segment.worker()));
                 let most = works.iter().max().copied().map_or(0.0, f64::from);
-                let share = works.iter().sum::<u32>() as f64 / 4.0;
+                let share = f64::from(works.iter().sum::<u32>()) / workers as f64;
                 let time = mapping.loads(&pipeline).time();
                 prop_assert!(has_traffic || time <= share + 2.0 * most, "{name}: {time} {share}");
             }

@@ -175,11 +175,6 @@ impl Pipeline {
         Pipeline { target: target.clone(), ..self.clone() }
     }
 
-    /// The same pipeline for another number of workers.
-    pub(super) fn for_workers(self, workers: usize) -> Pipeline {
-        Pipeline { workers, ..self }
-    }
-
     /// The stages, in the order of the data.
     pub fn stages(&self) -> &[Stage] {
         &self.stages

@@ -1,8 +1,11 @@
 //! Segmentations whose greatest load is least: a search over the load, and for each load a dynamic program (section 4.2.2).
 //!
-//! The program finds for each stage the fewest workers that can run all stages before it, each with at most that load, and of
-//! several such the one whose last worker has least. A load with misses is not monotone: one stage more may take away a thick
-//! channel. So every piece is tried, up to the one whose work alone exceeds the load.
+//! The program finds for each stage the first worker that can run the last stage before it, if each worker has at most that load, and
+//! of several ways there the one in which that worker has least. A load with misses is not monotone: one stage more may take away a
+//! thick channel. So every piece is tried, up to the one whose work alone exceeds the load.
+//!
+//! In the place of a worker may be a [`Group`] of several, which will divide its segment among them: of its load that of one worker is
+//! bounded, if they share it evenly. More workers than the segment has stages do not help.
 
 use super::{Copies, Edge, Piece, Pipeline, Segment, Stage};
 use std::ops::Range;
@@ -14,6 +17,33 @@ pub(super) struct Rules {
     pub(super) fits: bool,
     /// A worker may have several segments.
     pub(super) several: bool,
+}
+
+/// Consecutive workers that take a segment together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    /// The workers, at least one.
+    pub(super) workers: Range<usize>,
+    /// The maximum number of bytes of a segment's state, unless it is one stage.
+    pub(super) room: u64,
+}
+
+impl Group {
+    /// The workers of a pipeline, each by itself.
+    fn of_one(pipeline: &Pipeline, fits: bool) -> Vec<Group> {
+        let room = if fits { pipeline.target().cache() } else { u64::MAX };
+        (0..pipeline.workers()).map(|worker| Group { workers: worker..worker + 1, room }).collect()
+    }
+
+    /// The load of each worker, if they share this load of some stages.
+    fn each(&self, load: f64, stages: usize) -> f64 {
+        load / self.workers.len().min(stages) as f64
+    }
+
+    /// Whether a piece has room.
+    fn holds(&self, piece: &Piece<'_>) -> bool {
+        piece.state() <= self.room || piece.stages().len() == 1
+    }
 }
 
 /// The maximum number of stages for which the program is run: it takes time in proportion to their square. Longer pipelines are
@@ -41,16 +71,23 @@ pub(super) fn coarsened(
 
 /// The segmentation whose greatest load of a worker is least. For pipelines of at most [`MOST_STAGES`] stages.
 pub(super) fn least(pipeline: &Pipeline, rules: Rules) -> Vec<Segment> {
+    // A segment that fits need not exist for each worker, but one for each stage does.
+    least_of(pipeline, &Group::of_one(pipeline, rules.fits), rules.several).unwrap_or_default()
+}
+
+/// The segmentation for groups of workers whose greatest load of a worker is least; the worker of a segment is the index of its group.
+/// A group may have `several` segments if it is one worker. `None` if the groups have no room for all stages.
+pub(super) fn least_of(pipeline: &Pipeline, groups: &[Group], several: bool) -> Option<Vec<Segment>> {
     let greatest = pipeline.stages().iter().map(|stage| stage.work()).fold(0.0, f64::max);
-    let low = greatest.max(pipeline.work() / pipeline.workers() as f64);
+    let workers: usize = groups.iter().map(|group| group.workers.len()).sum();
+    let low = greatest.max(pipeline.work() / workers as f64);
     let of_one = |stage| pipeline.piece(stage..stage + 1).load();
     // Every stage by itself on one worker, or all in one segment of it.
     let high = (0..pipeline.stages().len()).map(of_one).sum::<f64>();
     bisect(low, high.max(low), |most| {
-        let segments = cover(pipeline, rules, most)?;
-        Some((greatest_load(pipeline, &segments), segments))
+        let segments = cover(pipeline, groups, several, most)?;
+        Some((greatest_of(pipeline, groups, &segments), segments))
     })
-    .unwrap_or_default()
 }
 
 /// The minimum load for which `find` finds something, by halving the range; `find` also returns the load of what it has found.
@@ -72,9 +109,15 @@ pub(super) fn bisect<T>(mut low: f64, high: f64, find: impl Fn(f64) -> Option<(f
 
 /// The greatest sum of the loads of a worker's segments.
 pub(super) fn greatest_load(pipeline: &Pipeline, segments: &[Segment]) -> f64 {
-    let mut loads = vec![0.0; pipeline.workers()];
+    greatest_of(pipeline, &Group::of_one(pipeline, false), segments)
+}
+
+/// The greatest load of a worker, if groups share the loads of their segments.
+fn greatest_of(pipeline: &Pipeline, groups: &[Group], segments: &[Segment]) -> f64 {
+    let mut loads = vec![0.0; groups.len()];
     for segment in segments {
-        loads[segment.worker()] += pipeline.piece(segment.stages().clone()).load();
+        let load = pipeline.piece(segment.stages().clone()).load();
+        loads[segment.worker()] += groups[segment.worker()].each(load, segment.stages().len());
     }
     loads.into_iter().fold(0.0, f64::max)
 }
@@ -82,8 +125,8 @@ pub(super) fn greatest_load(pipeline: &Pipeline, segments: &[Segment]) -> f64 {
 /// A way to cover the stages before some stage.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The workers that it uses.
-    workers: usize,
+    /// The groups up to the last that has a segment.
+    groups: usize,
     /// The load of the last.
     load: f64,
     /// Where its last segment begins.
@@ -91,36 +134,42 @@ struct Way {
 }
 
 /// Segments that cover all stages with at most `most` load on each worker, if there are any.
-fn cover(pipeline: &Pipeline, rules: Rules, most: f64) -> Option<Vec<Segment>> {
+///
+/// Of two ways the one that ends in an earlier group is as good as the other whatever follows: all that the other may go on with is
+/// still free, also the group in which the other ends. So a piece goes to the first group that can take it.
+fn cover(pipeline: &Pipeline, groups: &[Group], several: bool, most: f64) -> Option<Vec<Segment>> {
     let count = pipeline.stages().len();
+    let largest = groups.iter().map(|group| group.workers.len()).max()?;
     let mut ways: Vec<Option<Way>> = vec![None; count + 1];
-    ways[0] = Some(Way { workers: 0, load: f64::INFINITY, from: 0 });
+    ways[0] = Some(Way { groups: 0, load: f64::INFINITY, from: 0 });
     for from in 0..count {
         let Some(way) = ways[from] else { continue };
         let mut piece = Piece::empty(pipeline, from);
         while piece.stages().end < count {
             piece.grow();
-            let end = piece.stages().end;
-            if piece.work() > most || rules.fits && !piece.fits() && end > from + 1 {
+            let Range { start, end } = piece.stages();
+            if piece.work() > most * largest as f64 || !groups.iter().any(|group| group.holds(&piece)) {
                 break;
             }
             let load = piece.load();
-            if load > most {
+            let takes = |group: &Group| group.each(load, end - start) <= most && group.holds(&piece);
+            let (taken, load) = if several && way.load + load <= most {
+                (way.groups, way.load + load)
+            } else if let Some(skipped) = groups[way.groups..].iter().position(takes) {
+                (way.groups + skipped + 1, load)
+            } else {
                 continue;
-            }
-            let joins = rules.several && way.load + load <= most;
-            let (workers, load) =
-                if joins { (way.workers, way.load + load) } else { (way.workers + 1, load) };
-            let better = |old: Way| workers < old.workers || workers == old.workers && load < old.load;
-            if workers <= pipeline.workers() && ways[end].is_none_or(better) {
-                ways[end] = Some(Way { workers, load, from });
+            };
+            let better = |old: Way| taken < old.groups || taken == old.groups && load < old.load;
+            if ways[end].is_none_or(better) {
+                ways[end] = Some(Way { groups: taken, load, from });
             }
         }
     }
     let (mut end, mut segments) = (count, Vec::new());
     while end > 0 {
         let way = ways[end]?;
-        segments.push(Segment::new(way.from..end, way.workers - 1));
+        segments.push(Segment::new(way.from..end, way.groups - 1));
         end = way.from;
     }
     segments.reverse();
@@ -238,6 +287,50 @@ mod tests {
             let found = greatest_load(&pipeline, &segments);
             let expected = by_trial(&pipeline, rules);
             prop_assert!((found - expected).abs() <= 1e-6 * expected, "{} {}", found, expected);
+        }
+    }
+
+    /// The least load of a worker, by trying every division of the stages from `from` on among groups in order, of which some may be
+    /// empty. Infinite if none has room.
+    fn of_groups_by_trial(pipeline: &Pipeline, groups: &[Group], from: usize) -> f64 {
+        let count = pipeline.stages().len();
+        let Some((group, others)) = groups.split_first() else {
+            return if from == count { 0.0 } else { f64::INFINITY };
+        };
+        let load = |end: usize| {
+            let piece = pipeline.piece(from..end);
+            let own = match end - from {
+                0 => 0.0,
+                _ if !group.holds(&piece) => f64::INFINITY,
+                stages => piece.load() / group.workers.len().min(stages) as f64,
+            };
+            own.max(of_groups_by_trial(pipeline, others, end))
+        };
+        (from..=count).map(load).fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        /// A stage is not shared, so no division has less than the work of the greatest.
+        #[test]
+        fn the_greatest_load_of_groups_is_the_least_that_there_is(
+            stages in proptest::collection::vec((0u32..20, 0u64..60), 1..9),
+            bytes in proptest::collection::vec(0u32..40, 8),
+            groups in proptest::collection::vec((1usize..4, prop_oneof![40u64..200, Just(u64::MAX)]), 1..5),
+        ) {
+            let stages: Vec<_> = stages.into_iter().map(|(work, state)| (work, state, 1)).collect();
+            let mut workers = 0;
+            let group = |(more, room)| {
+                workers += more;
+                Group { workers: workers - more..workers, room }
+            };
+            let groups: Vec<Group> = groups.into_iter().map(group).collect();
+            let pipeline = chain(&stages, &bytes[..stages.len() - 1], workers, &Target::default().with_miss(64.0));
+            let found = least_of(&pipeline, &groups, false);
+            let found = found.map_or(f64::INFINITY, |segments| greatest_of(&pipeline, &groups, &segments));
+            let greatest = stages.iter().map(|stage| f64::from(stage.0)).fold(0.0, f64::max);
+            let (found, expected) = (found.max(greatest), of_groups_by_trial(&pipeline, &groups, 0).max(greatest));
+            prop_assert!(found == expected || (found - expected).abs() <= 1e-6 * expected, "{} {}", found, expected);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Buffers;
 use super::levels::Level;
+use super::search::Group;
 use std::ops::Range;
 use std::sync::Arc;
 use thalweg_machine::{Machine, UnitId};
@@ -121,7 +122,8 @@ impl Target {
             let ends = groups.windows(2).map(|pair| (units[pair[0].end - 1], units[pair[1].start]));
             let least = ends.map(|(a, b)| factor(machine, a, b)).min_by(f64::total_cmp);
             if let Some(factor) = least.filter(|factor| *factor > 1.0) {
-                levels.push(Level { groups, factor });
+                let group = |workers: Range<usize>| Group { workers, room: u64::MAX };
+                levels.push(Level { groups: groups.into_iter().map(group).collect(), factor });
             }
         }
         levels.reverse();
@@ -163,7 +165,7 @@ mod tests {
     /// The levels of a machine for this many workers, as the groups' workers and the factor.
     fn levels(text: &str, workers: usize) -> Vec<(Vec<Range<usize>>, f64)> {
         let machine = Machine::read(&format!("thalweg-machine 1\n{text}")).unwrap();
-        let of = |level: Level| (level.groups, level.factor);
+        let of = |level: Level| (level.groups.into_iter().map(|group| group.workers).collect(), level.factor);
         Target::of(&machine).levels(workers).into_iter().map(of).collect()
     }
 
