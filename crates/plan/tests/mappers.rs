@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_machine::Machine;
 use thalweg_plan::mappers::{self, BadMapping, Buffers, Copies, Mapper, Mapping, Pipeline, Segment, Target};
 use thalweg_plan::{Plan, Profile, Wishes};
 
@@ -206,11 +207,12 @@ fn ten_thousand_nodes_are_planned_quickly() {
         .collect();
     let graph = graph(&drafts);
     let plan = Plan::new(&graph, &Wishes::default().threads(8));
+    let text = "thalweg-machine 1\ndomains 2\ncores 4\ncache 2 size 256 KiB per core\ncache 3 size 8 MiB per domain\n";
+    let target = Target::of(&Machine::read(text).unwrap());
     // `best` runs all others.
     for name in ["seg-cache", "best"] {
         let start = Instant::now();
-        let mapped =
-            plan.mapped(&graph, &profile(&graph), mappers::named(name).unwrap(), &Target::default()).unwrap();
+        let mapped = plan.mapped(&graph, &profile(&graph), mappers::named(name).unwrap(), &target).unwrap();
         assert_eq!(mapped.segments().iter().map(Vec::len).sum::<usize>() + mapped.shares().len(), 10_000);
         eprintln!("{name}: {:?}", start.elapsed());
         assert!(start.elapsed() < Duration::from_secs(20), "{name}");

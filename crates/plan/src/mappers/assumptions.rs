@@ -15,6 +15,7 @@ impl Mapping {
     /// | messages have one size | loads count bytes |
     /// | state is known | it is at least what is known |
     /// | a module fits into a cache, and a segment too | its state is loaded again |
+    /// | workers share no cache | what those of a shared cache have does not fit into it |
     /// | a module is in one cache at a time | it has copies, or workers help each other |
     pub fn assumptions(&self, graph: &GraphData, pipeline: &Pipeline) -> Vec<String> {
         let all = [
@@ -23,6 +24,7 @@ impl Mapping {
             messages(graph, pipeline),
             states(graph, pipeline),
             self.fitting(pipeline),
+            self.outer_caches(pipeline),
             self.one_cache(),
         ];
         all.into_iter().flatten().collect()

@@ -50,13 +50,25 @@ fn of_group(
         return of_group(pipeline, stages, rules, (nearer, workers));
     }
     let far = pipeline.target().clone().with_far_misses(level.factor);
-    let parts = least_of(&pipeline.for_target(&far), &groups, false).unwrap_or_default();
+    let parts = among(&pipeline.for_target(&far), &groups, rules);
     let segments = parts.into_iter().flat_map(|part| {
         let (group, of) = (groups[part.worker()].workers.clone(), part.stages().clone());
         let inner = cut_out(pipeline, of.clone(), group.len(), far.miss_per_byte());
         of_group(&inner, of.start + stages.start..of.end + stages.start, rules, (nearer, group))
     });
     segments.collect()
+}
+
+/// A part for each group. If segments must fit into a cache, and there are parts that fit into the caches that the workers of their
+/// groups share, the parts are such.
+fn among(pipeline: &Pipeline, groups: &[Group], rules: Rules) -> Vec<Segment> {
+    let fitting = || least_of(pipeline, groups, false);
+    let any = || {
+        let groups: Vec<Group> =
+            groups.iter().map(|group| Group { room: u64::MAX, ..group.clone() }).collect();
+        least_of(pipeline, &groups, false)
+    };
+    rules.fits.then(fitting).flatten().or_else(any).unwrap_or_default()
 }
 
 /// Some stages as a pipeline of their own, for as many workers. What crosses its ends becomes work, at `miss` nanoseconds a byte.

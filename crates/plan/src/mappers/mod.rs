@@ -20,7 +20,8 @@
 //! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 |
 //! | `best` | of these, among those of nearly the least predicted load, the one with the least traffic; workers help each other | |
 //!
-//! `seg-both` and `seg-both-fit` also regard groups of workers that share a cache or memory, where [`Target::of`] knows of several.
+//! `seg-both` and `seg-both-fit` also regard groups of workers that share a cache or memory, where [`Target::of`] knows of several
+//! (`levels.rs`), and `seg-both-fit` whether the caches that workers share hold what these have together (`caches.rs`).
 //!
 //! A mapper of your own implements [`Mapper`]:
 //!
@@ -49,6 +50,7 @@ mod assumptions;
 mod best;
 mod bins;
 mod buffers;
+mod caches;
 mod levels;
 mod loads;
 mod mapping;

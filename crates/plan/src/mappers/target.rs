@@ -1,6 +1,7 @@
 //! The machine of a mapping: a cache, and what it costs to miss it.
 
 use super::Buffers;
+use super::caches::{outer, room};
 use super::levels::Level;
 use super::search::Group;
 use std::ops::Range;
@@ -116,13 +117,14 @@ impl Target {
     /// are not equally far from their neighbours the nearest count: a level that is farther divides the others.
     pub(super) fn levels(&self, workers: usize) -> Vec<Level> {
         let Some((machine, units)) = self.places(workers) else { return Vec::new() };
+        let caches = outer(machine, &units);
         let mut levels = Vec::new();
         for level in machine.levels() {
             let groups = runs(&units.iter().map(|unit| level.group_of(*unit)).collect::<Vec<_>>());
             let ends = groups.windows(2).map(|pair| (units[pair[0].end - 1], units[pair[1].start]));
             let least = ends.map(|(a, b)| factor(machine, a, b)).min_by(f64::total_cmp);
             if let Some(factor) = least.filter(|factor| *factor > 1.0) {
-                let group = |workers: Range<usize>| Group { workers, room: u64::MAX };
+                let group = |workers: Range<usize>| Group { room: room(&caches, &workers), workers };
                 levels.push(Level { groups: groups.into_iter().map(group).collect(), factor });
             }
         }
@@ -210,5 +212,16 @@ mod tests {
         // Without a cache that cores share, those of a domain are the nearest that were measured.
         let text = "domains 2\ncores 4\ncache 2 per core\ncost line-domain 50 ns\ncost line-across 100 ns\n";
         assert_eq!(levels(text, 8), [(vec![0..4, 4..8], 2.0)]);
+    }
+
+    #[test]
+    fn groups_have_room_in_the_caches_that_they_alone_share() {
+        let machine = Machine::read(&format!(
+            "thalweg-machine 1\ndomains 2\ncores 4\ncache 2 size 1 MiB per core\ncache 3 size 8 MiB per 2 cores\n{COSTS}"
+        ));
+        let levels = Target::of(&machine.unwrap()).levels(8);
+        let rooms: Vec<Vec<u64>> =
+            levels.iter().map(|level| level.groups.iter().map(|group| group.room >> 20).collect()).collect();
+        assert_eq!(rooms, [vec![16; 2], vec![8; 4]]);
     }
 }
