@@ -20,6 +20,17 @@ impl Segment {
     pub fn new(stages: Range<usize>, worker: usize) -> Segment {
         Segment { stages, worker }
     }
+
+    /// A segment for each run of equal workers.
+    pub(super) fn runs(workers: &[usize]) -> Vec<Segment> {
+        let mut from = 0;
+        let segment = |run: &[usize]| {
+            let stages = from..from + run.len();
+            from = stages.end;
+            Segment::new(stages, run[0])
+        };
+        workers.chunk_by(|a, b| a == b).map(segment).collect()
+    }
 }
 
 data! {

@@ -6,19 +6,19 @@
 //!
 //! Source: *Locality-Aware Concurrency Platforms* (J. Maglalang, 2017), chapters 2 to 4.
 //!
-//! | name | segments and workers | section |
-//! |---|---|---|
-//! | `seg-cache` | cut at the thinnest edges so that each segment fits into a cache; balanced traffic | 2.2.3 |
-//! | `seg-runtime-greedy` | a segment for each worker, by work, greedily | 3.1 |
-//! | `seg-runtime` | a segment for each worker whose greatest work is least | 4.2.2 |
-//! | `seg-both-fit` | segments that fit into a cache, several for each worker; the greatest work and misses of a worker is least | 3.3.6 |
-//! | `seg-both` | a segment for each worker; the greatest work and misses is least | 4.2.2 |
-//! | `seg-runtime-replicated`, `seg-both-replicated` | the same, with parallel stages shared among workers where that is needed | 4.2.2 |
-//! | `random-assign` | each stage by itself, on any worker | 3.1 |
-//! | `seg-random` | a segment for each worker, cut anywhere | 3.1 |
-//! | `bin-fullest` | a segment of a worker's share of the work for each, the rest to the worker that has least | 3.1 |
-//! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 |
-//! | `best` | of these, among those of nearly the least predicted load, the one with the least traffic; workers help each other | |
+//! | name | segments and workers | section | file |
+//! |---|---|---|---|
+//! | `seg-cache` | cut at the thinnest edges so that each segment fits into a cache; balanced traffic | 2.2.3 | `seg_cache.rs` |
+//! | `seg-runtime-greedy` | a segment for each worker, by work, greedily | 3.1 | `seg_runtime_greedy.rs` |
+//! | `seg-runtime` | a segment for each worker whose greatest work is least | 4.2.2 | `seg_runtime.rs` |
+//! | `seg-both-fit` | segments that fit into a cache, several for each worker; the greatest work and misses of a worker is least | 3.3.6 | `seg_both.rs` |
+//! | `seg-both` | a segment for each worker; the greatest work and misses is least | 4.2.2 | `seg_both.rs` |
+//! | `seg-runtime-replicated`, `seg-both-replicated` | the same, with parallel stages shared among workers where that is needed | 4.2.2 | `replicated.rs` |
+//! | `random-assign` | each stage by itself, on any worker | 3.1 | `random_assign.rs` |
+//! | `seg-random` | a segment for each worker, cut anywhere | 3.1 | `seg_random.rs` |
+//! | `bin-fullest` | a segment of a worker's share of the work for each, the rest to the worker that has least | 3.1 | `bin_fullest.rs` |
+//! | `bin-emptiest` | each stage by itself, to the worker that has least | 3.1 | `bin_emptiest.rs` |
+//! | `best` | of these, among those of nearly the least predicted load, the one with the least traffic; workers help each other | | `best.rs` |
 //!
 //! `seg-both` and `seg-both-fit` also regard groups of workers that share a cache or memory, where [`Target::of`] knows of several
 //! (`levels.rs`), and `seg-both-fit` whether the caches that workers share hold what these have together (`caches.rs`).
@@ -48,7 +48,8 @@
 mod apply;
 mod assumptions;
 mod best;
-mod bins;
+mod bin_emptiest;
+mod bin_fullest;
 mod buffers;
 mod caches;
 mod levels;
@@ -56,11 +57,14 @@ mod loads;
 mod mapping;
 mod pipeline;
 mod random;
+mod random_assign;
 mod replicated;
 mod search;
 mod seg_both;
 mod seg_cache;
+mod seg_random;
 mod seg_runtime;
+mod seg_runtime_greedy;
 mod target;
 mod trials;
 
@@ -118,7 +122,7 @@ const MAPPERS: &[Known] = &[
     Known {
         name: "seg-runtime-greedy",
         describe: "a segment for each worker by work, greedily",
-        map: seg_runtime::greedy,
+        map: seg_runtime_greedy::map,
     },
     Known {
         name: "seg-runtime",
@@ -145,17 +149,17 @@ const MAPPERS: &[Known] = &[
         describe: "seg-both, with parallel nodes shared among workers",
         map: replicated::by_both,
     },
-    Known { name: "random-assign", describe: "each node on any worker", map: random::assign },
-    Known { name: "seg-random", describe: "a segment for each worker, cut anywhere", map: random::segments },
+    Known { name: "random-assign", describe: "each node on any worker", map: random_assign::map },
+    Known { name: "seg-random", describe: "a segment for each worker, cut anywhere", map: seg_random::map },
     Known {
         name: "bin-fullest",
         describe: "a worker's share of the work for each, the rest to the emptiest",
-        map: bins::fullest,
+        map: bin_fullest::map,
     },
     Known {
         name: "bin-emptiest",
         describe: "each node to the worker with the least work",
-        map: bins::emptiest,
+        map: bin_emptiest::map,
     },
     Known {
         name: "best",

@@ -1,18 +1,18 @@
-//! Segments of balanced work and misses (sections 3.3.6 and 4.2.2).
+//! Segments of balanced work and misses: `seg-both-fit` (section 3.3.6) and `seg-both` (section 4.2.2).
 //!
-//! The load of a segment is its work and the time of the misses for what enters and leaves it.
+//! The load of a segment is its work and the time of the misses for what enters and leaves it. Both are one search, by other rules.
 
 use super::levels::divided;
 use super::search::{Rules, coarsened};
 use super::{Buffers, Mapping, Pipeline, Segment};
 
-/// The form of section 3.3.6: segments fit into the cache, and a worker has consecutive ones, so that its load is as small as
+/// `seg-both-fit`: segments fit into the cache, and a worker has consecutive ones, so that its load is as small as
 /// possible. A stage that does not fit is a segment by itself.
 pub(super) fn fit(pipeline: &Pipeline) -> Mapping {
     Mapping::new(of(pipeline, Rules { fits: true, several: true }), Buffers::TwoLcm, Buffers::Gain)
 }
 
-/// The form of section 4.2.2: a segment for each worker, whatever its state.
+/// `seg-both`: a segment for each worker, whatever its state.
 pub(super) fn map(pipeline: &Pipeline) -> Mapping {
     let segments = of(pipeline, Rules { fits: false, several: false });
     Mapping::new(segments, Buffers::Least, Buffers::Cache)

@@ -68,7 +68,7 @@ fn cross_edges(pipeline: &Pipeline, cuts: &[f64], stages: Range<usize>) -> Vec<u
 /// The workers of segments: in order, the next worker when the traffic of one exceeds its share.
 fn balanced(pipeline: &Pipeline, pieces: Vec<Range<usize>>) -> Vec<Segment> {
     let loads: Vec<f64> = pieces.iter().map(|piece| pipeline.piece(piece.clone()).traffic()).collect();
-    let workers = super::seg_runtime::in_turn(&loads, pipeline.workers());
+    let workers = super::seg_runtime_greedy::in_turn(&loads, pipeline.workers());
     pieces.into_iter().zip(workers).map(|(piece, worker)| Segment::new(piece, worker)).collect()
 }
 

@@ -1,17 +1,9 @@
-//! Segments of balanced work, one for each worker (sections 3.1 and 4.2.2).
+//! Segments of balanced work, one for each worker: the optimum of section 4.2.2.
 
 use super::{Buffers, Mapping, Pipeline, Segment};
 use crate::passes::balance::balanced;
 
-/// The greedy form of section 3.1: in order, the next worker when the work of one exceeds its share.
-pub(super) fn greedy(pipeline: &Pipeline) -> Mapping {
-    let works: Vec<f64> = pipeline.stages().iter().map(|stage| stage.work()).collect();
-    let workers = in_turn(&works, pipeline.workers());
-    Mapping::new(runs(&workers), Buffers::TwoLcm, Buffers::TwoLcm)
-}
-
-/// The optimum of section 4.2.2: the greatest work of a segment is as small as possible, which is at most twice that of any
-/// assignment of stages to workers.
+/// The greatest work of a segment is as small as possible, which is at most twice that of any assignment of stages to workers.
 pub(super) fn map(pipeline: &Pipeline) -> Mapping {
     let works: Vec<u128> = pipeline.stages().iter().map(|stage| stage.work() as u128).collect();
     let segments = balanced(&works, pipeline.workers()).enumerate();
@@ -19,36 +11,10 @@ pub(super) fn map(pipeline: &Pipeline) -> Mapping {
     Mapping::new(segments, Buffers::Least, Buffers::Hundred)
 }
 
-/// The worker of each load: in order, the next one when the loads of one exceed an equal share of all. The last takes what is
-/// left.
-pub(super) fn in_turn(loads: &[f64], workers: usize) -> Vec<usize> {
-    let share = loads.iter().sum::<f64>() / workers as f64;
-    let (mut worker, mut sum) = (0, 0.0);
-    let place = |load: &f64| {
-        if sum > share && worker + 1 < workers {
-            (worker, sum) = (worker + 1, 0.0);
-        }
-        sum += load;
-        worker
-    };
-    loads.iter().map(place).collect()
-}
-
-/// A segment for each run of equal workers.
-pub(super) fn runs(workers: &[usize]) -> Vec<Segment> {
-    let mut from = 0;
-    let segment = |run: &[usize]| {
-        let stages = from..from + run.len();
-        from = stages.end;
-        Segment::new(stages, run[0])
-    };
-    workers.chunk_by(|a, b| a == b).map(segment).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::samples::chain;
-    use super::super::{Target, bins};
+    use super::super::{Target, bin_emptiest, bin_fullest, seg_runtime_greedy};
     use super::*;
     use proptest::prelude::*;
 
@@ -86,8 +52,8 @@ mod tests {
             let least = of_any_assignment(&works, workers);
             let optimum = greatest(&pipeline, &map(&pipeline));
             prop_assert!(optimum >= least && optimum <= 2.0 * least, "{optimum} {least}");
-            for other in [greedy(&pipeline), bins::fullest(&pipeline), bins::emptiest(&pipeline)] {
-                prop_assert!(greatest(&pipeline, &other) >= least);
+            for other in [seg_runtime_greedy::map, bin_fullest::map, bin_emptiest::map] {
+                prop_assert!(greatest(&pipeline, &other(&pipeline)) >= least);
             }
         }
     }
