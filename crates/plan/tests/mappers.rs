@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
-use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_analysis::Gains;
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 use thalweg_machine::Machine;
 use thalweg_plan::mappers::{self, BadMapping, Buffers, Copies, Mapper, Mapping, Pipeline, Segment, Target};
 use thalweg_plan::{Plan, Profile, Wishes};
@@ -123,6 +124,84 @@ fn assumptions_that_do_not_hold_are_said() {
     chain.connect((source, 0), (map, 0), Link::default()).unwrap();
     chain.connect((map, 0), (sink, 0), Link::default()).unwrap();
     assert_eq!(said(&chain, "seg-runtime", 1 << 20), ["items have 1 to ", "3 nodes may have "]);
+}
+
+/// A module of a figure: its state, the items that a firing pops and pushes, and the gains that the figure would have at the module
+/// and at the edge behind it.
+type Module = (u64, u64, u64, &'static str, &'static str);
+
+/// The figures are pictures of which the text has the shape: twelve modules whose state is at most a sixth of a cache of 600 bytes. A
+/// firing of the first consumes as many items as it pushes.
+const MODULES: [Module; 12] = [
+    (60, 4, 4, "1/4", "1"),
+    (70, 1, 2, "1", "2"),
+    (50, 4, 1, "1/2", "1/2"),
+    (80, 1, 3, "1/2", "3/2"),
+    (70, 12, 1, "1/8", "1/8"),
+    (60, 1, 8, "1/8", "1"),
+    (70, 2, 1, "1/2", "1/2"),
+    (90, 1, 3, "1/2", "3/2"),
+    (60, 12, 1, "1/8", "1/8"),
+    (60, 1, 8, "1/8", "1"),
+    (70, 8, 1, "1/8", "1/8"),
+    (50, 1, 0, "1/8", "0"),
+];
+
+fn figure() -> GraphData {
+    let item = Item::of::<u8>();
+    let mut graph = GraphData::new();
+    for (i, (state, pop, push, ..)) in MODULES.iter().enumerate() {
+        let mut node = Node::sequential(format!("m{i}"));
+        if i > 0 {
+            node = node.input(InPort::new("in", item).with_pop(Rate::Static(*pop)).with_peek(*pop));
+        }
+        if i + 1 < MODULES.len() {
+            node = node.output(OutPort::new("out", item).with_push(Rate::Static(*push)));
+        }
+        let id = graph.add(node);
+        graph.declare_time(id, Duration::from_micros(1));
+        graph.set_footprint(id, thalweg_graph::Footprint::Declared(*state));
+    }
+    for i in 1..MODULES.len() as u32 {
+        graph.connect((NodeId(i - 1), 0), (NodeId(i), 0), Link::default()).unwrap();
+    }
+    graph
+}
+
+/// Figure 1.1: the gain of a module is the product of out/in of those before it, over its own in; that of an edge is its items for an
+/// item of the source.
+#[test]
+fn the_gains_of_a_pipeline_of_figure_1_1() {
+    let graph = figure();
+    let gains = Gains::of(&graph, NodeId(0));
+    for (i, (_, _, _, of_module, of_edge)) in MODULES.iter().enumerate() {
+        assert_eq!(gains.node(NodeId(i as u32)).unwrap().to_string(), *of_module, "module {i}");
+        if i + 1 < MODULES.len() {
+            assert_eq!(gains.channel(ChannelId(i as u32)).unwrap().to_string(), *of_edge, "edge {i}");
+        }
+    }
+}
+
+/// Figure 2.1, of the pipeline of Figure 1.1: four temporary segments, 0..4, 4..7, 7..10 and the last; of each but the last the inner
+/// edge of the least gain is cut, which leaves four segments. The loads of both ends are 1/2, 5/8, 1/4 and 1/8, so the second worker
+/// begins when the first has more than 3/4. The thesis counts the source's input too, 1, and has the first segment alone on the first
+/// worker; without the outer ends its bound holds (errata F2).
+#[test]
+fn the_segments_of_a_pipeline_of_figure_2_1() {
+    let graph = figure();
+    let plan = Plan::new(&graph, &Wishes::default().threads(2));
+    let profile = Profile::declared(&graph).unwrap();
+    let pipeline = plan.pipeline(&graph, &profile, &Target::default().with_cache(600));
+    let mapping = mappers::named("seg-cache").unwrap().map(&pipeline);
+    let segments: Vec<_> =
+        mapping.segments().iter().map(|segment| (segment.stages().clone(), segment.worker())).collect();
+    assert_eq!(segments, [(0..3, 0), (3..5, 0), (5..9, 1), (9..12, 1)]);
+    let loads: Vec<f64> = mapping
+        .segments()
+        .iter()
+        .map(|segment| pipeline.piece(segment.stages().clone()).traffic() / pipeline.items())
+        .collect();
+    assert_eq!((loads, mapping.notes().len()), (vec![0.5, 0.625, 0.25, 0.125], 0));
 }
 
 /// A node that cannot be divided from the others of its loop.
