@@ -1,5 +1,6 @@
 //! Pipelines drawn at random, with what mappers need to know of them. Items are bytes.
 
+use std::ops::Range;
 use thalweg_graph::{Footprint, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::mappers::{self, Target};
 use thalweg_plan::{ChannelProfile, NodeProfile, Plan, Profile, Wishes};
@@ -20,7 +21,7 @@ impl Random {
     }
 }
 
-/// A pipeline: the gain of each edge, and the state of each module.
+/// A pipeline: the gain of each edge, in a unit of all, and the state of each module.
 pub struct Drawn {
     pub graph: GraphData,
     pub gains: Vec<u64>,
@@ -73,6 +74,17 @@ impl Drawn {
         let plan = Plan::new(&self.graph, &Wishes::default().threads(workers));
         let target = Target::default().with_cache(cache);
         plan.mapped(&self.graph, &self.profile, mappers::named(mapper).unwrap(), &target).unwrap()
+    }
+
+    /// The bytes of state of some modules.
+    pub fn state(&self, modules: Range<usize>) -> u64 {
+        modules.map(|module| self.graph.footprint(NodeId(module as u32)).bytes()).sum()
+    }
+
+    /// The gain of the last module, in the unit of [`Drawn::gains`].
+    pub fn gain_of_sink(&self) -> f64 {
+        let sink = self.graph.node(NodeId(self.gains.len() as u32));
+        self.gains[self.gains.len() - 1] as f64 / sink.inputs()[0].pop().fixed().unwrap() as f64
     }
 
     /// For an item of the source, the items that cross the ends of each worker's segments: procLoad, without outer ends.
