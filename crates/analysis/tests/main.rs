@@ -4,6 +4,7 @@ mod common;
 
 mod components;
 mod cycles;
+mod gains;
 mod rates;
 mod regions;
 mod schedule;
