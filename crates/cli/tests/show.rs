@@ -145,6 +145,12 @@ fn a_mapper_makes_the_next_plan() {
     );
     let policy = lines[1].strip_prefix("# policy ").and_then(|line| line.split(',').next()).unwrap();
     assert!(plan.contains(&format!("\npolicy {policy}\n")), "{plan}");
+    // A machine whose shared cache is smaller than the nodes' state.
+    let machine = "thalweg-machine 1\ndomains 1\ncores 2\ncache 2 size 64 KiB per core\ncache 3 size 1 bytes per domain\n";
+    fs::write(folder.path().join("machine.txt"), machine).unwrap();
+    let arguments = ["des.json", "--next-plan", "--mapper", "seg-both", "--machine", "machine.txt"];
+    let plan = stdout(&show(folder.path(), &arguments));
+    assert!(plan.contains("\n# 1 of 1 caches that several cores share are smaller than "), "{plan}");
     let message = refused(folder.path(), &["des.json", "--next-plan", "--mapper", "fifo"]);
     assert!(message.contains("unknown mapper `fifo`\nhelp: known mappers are seg-cache, "), "{message}");
     let message = refused(folder.path(), &["des.json", "--mapper", "best"]);

@@ -53,9 +53,11 @@ impl Mapping {
         let small: Vec<(u64, Outer)> = small.collect();
         let (bytes, worst) = small.iter().max_by_key(|(bytes, cache)| bytes - cache.bytes)?;
         let (first, last) = (worst.workers.first()?, worst.workers.last()?);
+        let workers =
+            if first == last { format!("worker {first}") } else { format!("workers {first} to {last}") };
         Some(format!(
-            "{} of {} caches that several cores share are smaller than what their workers use again and again: that of level {} and workers \
-             {first} to {last} has {} bytes for {bytes}, so state is loaded again from behind it",
+            "{} of {} caches that several cores share are smaller than what their workers use again and again: that of level {} and \
+             {workers} has {} bytes for {bytes}, so state is loaded again from behind it",
             small.len(),
             caches.len(),
             worst.level,

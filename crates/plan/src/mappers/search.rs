@@ -1,7 +1,7 @@
 //! Segmentations whose greatest load is least: a search over the load, and for each load a dynamic program (section 4.2.2).
 //!
-//! The program finds for each stage the first worker that can run the last stage before it, if each worker has at most that load, and
-//! of several ways there the one in which that worker has least. A load with misses is not monotone: one stage more may take away a
+//! The program finds for each stage the fewest workers, in order, that can run all stages before it, each with at most that load, and
+//! of several ways with so few the one whose last worker has least. A load with misses is not monotone: one stage more may take away a
 //! thick channel. So every piece is tried, up to the one whose work alone exceeds the load.
 //!
 //! In the place of a worker may be a [`Group`] of several, which will divide its segment among them: of its load that of one worker is

@@ -107,7 +107,8 @@ impl Target {
         Target { miss: self.miss * factor, ..self }
     }
 
-    /// The machine, and the units of this many workers as [`Machine::places`] says; `None` if it is not known, or has too few.
+    /// The machine, and the units of this many workers as [`Machine::places`] says; `None` if it is not known, and for more
+    /// workers than a machine may have units.
     pub(super) fn places(&self, workers: usize) -> Option<(&Machine, Vec<UnitId>)> {
         let machine = self.machine.as_deref().filter(|_| workers <= thalweg_machine::MOST_UNITS)?;
         Some((machine, machine.places(workers).units().to_vec()))
@@ -136,17 +137,21 @@ impl Target {
 /// A miss of what one of two units has written, in times of one between the nearest cores.
 ///
 /// It is measured as the transfer of a line between two cores (`thalweg machine --measure`), of which there are three: cores that share
-/// a cache, whichever it is, cores of a domain that share none, and cores of two domains. Domains between which it is not measured have
-/// their distance; all else that is not measured is near.
+/// a cache, whichever it is, cores of a domain that share none, and cores of two domains. What is not measured is near, but domains have
+/// their distance, and are at least as far from each other as cores of one.
 fn factor(machine: &Machine, a: UnitId, b: UnitId) -> f64 {
     if machine.shared_cache(a, b).is_some() {
         return 1.0;
     }
     let (costs, here, there) = (machine.costs(), machine.domain_of(a), machine.domain_of(b));
     let near = costs.line_cache().or(costs.line_domain());
-    let far = if here == there { costs.line_domain() } else { costs.line_across() };
+    let measured = |far: Option<f64>| Some(far? / near?);
+    let within = measured(costs.line_domain()).unwrap_or(1.0);
+    if here == there {
+        return within;
+    }
     let distance = |to| f64::from(machine.distance(here, to).max(1));
-    far.zip(near).map_or_else(|| distance(there) / distance(here), |(far, near)| far / near)
+    measured(costs.line_across()).unwrap_or((distance(there) / distance(here)).max(within))
 }
 
 /// The ranges of equal values.
@@ -196,6 +201,8 @@ mod tests {
         assert_eq!(levels(THREE, 16), [(domains.clone(), 2.1)]);
         let across = "cost line-cache 20 ns\ncost line-across 60 ns\n";
         assert_eq!(levels(&format!("{THREE}{across}"), 16), [(domains, 3.0)]);
+        let within = "cost line-cache 20 ns\ncost line-domain 60 ns\n";
+        assert_eq!(levels(&format!("{THREE}{within}"), 16)[0], (vec![0..8, 8..16], 3.0));
         // One worker for every four cores: no two of them share a cache.
         let each = vec![0..1, 1..2, 2..3, 3..4];
         let measured = levels(&format!("{THREE}{COSTS}"), 4);
