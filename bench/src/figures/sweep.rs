@@ -1,5 +1,5 @@
 //! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`,
-//! `locality`, `danbi`, `map.model` and `map.dilated`; `archives`; and `cluster`.
+//! `locality`, `danbi`, `map.random`, `map.model` and `map.dilated`; `archives`; and `cluster`.
 
 use thalweg_kpn::H264;
 
@@ -8,6 +8,7 @@ use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
 use super::locality;
+use super::map;
 use super::map_model;
 use super::{archives, cluster};
 use crate::session::Session;
@@ -44,6 +45,7 @@ pub fn run(session: &mut Session) {
     hybrid::run(session);
     locality::run(session);
     danbi::run(session);
+    map::random_pipelines(session);
     map_model::run(session);
     archives::run(session);
     cluster::sweep(session);

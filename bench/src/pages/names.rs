@@ -67,6 +67,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("map.program.lz77", "LZ77"),
     ("map.program.dnn", "network of 64 layers"),
     ("map.random", "random pipeline"),
+    ("map.again", "again, by themselves"),
     ("map.dilated", "speed-up in dilated time"),
     ("map.model", "computed"),
     ("map.model.speedup", "speed-up, computed"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use thalweg::embed::plan::Program;
 use thalweg::graph::GraphData;
@@ -82,7 +82,7 @@ impl Mapping {
         let pipeline = plan.pipeline(graph, profile, target);
         let mapping = mapper.map(&pipeline);
         let mapped = plan.with_mapping(graph, &pipeline, mapper.name(), &mapping)?;
-        Ok(Some(noted(plan, mapped, (&mapping, graph), &pipeline)))
+        Ok(Some(noted(plan, mapped, &mapping, &pipeline)))
     }
 
     /// The plan of a compiled program by the mapper, as [`Mapping::map`] makes it of a graph of the engine. `pipeline` makes one of the
@@ -93,10 +93,14 @@ impl Mapping {
         pipeline: impl FnOnce() -> Result<Pipeline>,
     ) -> Result<Option<(Plan, String)>> {
         let Some(mapper) = self.chosen()? else { return Ok(None) };
+        if self.mapper_buffers.is_some() {
+            let message = "--mapper-buffers: the compiler of a StreamIt program sizes its buffers\nhelp: leave the option out";
+            return Err(Misuse::new(message).into());
+        }
         let pipeline = pipeline()?;
         let mapping = mapper.map(&pipeline);
         let mapped = program.plan().mapped_units(program.graph(), &pipeline, mapper.name(), &mapping)?;
-        Ok(Some(noted(program.plan(), mapped, (&mapping, program.graph()), &pipeline)))
+        Ok(Some(noted(program.plan(), mapped, &mapping, &pipeline)))
     }
 
     /// For the mapper `best`: the plan of the fastest of these runs, and what each has taken, in comments. `None` for another mapper, and
@@ -125,32 +129,26 @@ impl Mapping {
         if self.chosen()?.is_none() {
             return Ok(plan);
         }
-        let profile = Profile::declared(graph).context(
-            "--mapper: the program does not declare how long its nodes take and how many items they move\n\
-             help: run it once with --save-report FILE, and then with the plan that `thalweg show FILE --next-plan --mapper NAME` \
-             prints",
-        )?;
+        let profile = Profile::declared(graph).map_err(|undeclared| {
+            Misuse::new(format!(
+                "--mapper: {undeclared}, which a mapper needs to know before a run\n\
+                 help: run the program once with --save-report FILE, and then with the plan that `thalweg show FILE --next-plan \
+                 --mapper NAME` prints"
+            ))
+        })?;
         Ok(self.map(&plan, graph, &profile, target)?.map_or(plan, |(plan, _)| plan))
     }
 }
 
 /// The plan that a mapper has made of `plan`, under the policy that carries it out unless the user has chosen another; and what it is
-/// expected to cost, with the assumptions that do not hold, in comments.
-fn noted(
-    plan: &Plan,
-    mut mapped: Plan,
-    (mapping, graph): (&mappers::Mapping, &GraphData),
-    pipeline: &Pipeline,
-) -> (Plan, String) {
+/// expected to cost, in comments.
+fn noted(plan: &Plan, mut mapped: Plan, mapping: &mappers::Mapping, pipeline: &Pipeline) -> (Plan, String) {
     let is_of_mapper = plan.mapper().is_some() && plan.policy().starts_with("static");
     if is_of_mapper || plan.policy() == thalweg::embed::policy::registry::DEFAULT {
         *mapped.policy_mut() = mapping.policy().to_owned();
     }
     let (name, cache) = (mapped.mapper().unwrap_or_default(), pipeline.target().cache());
     let loads = mapping.loads(pipeline).to_string();
-    let assumptions = mapping.assumptions(graph, pipeline);
-    let lines = mapping.notes().iter().chain(&assumptions).chain([&loads]).flat_map(|note| note.lines());
-    let notes = lines
-        .fold(format!("# mapper {name}: cache of {cache} bytes\n"), |text, line| text + "# " + line + "\n");
-    (mapped, notes)
+    let head = format!("# mapper {name}: cache of {cache} bytes\n");
+    (mapped, loads.lines().fold(head, |text, line| text + "# " + line + "\n"))
 }

@@ -158,11 +158,39 @@ fn a_mapper_makes_the_next_plan() {
     let failed = demo(&["--mapper", "best"]);
     let message = String::from_utf8_lossy(&failed.stderr).into_owned();
     assert!(
-        !failed.status.success() && message.contains("does not declare how long its nodes take"),
+        !failed.status.success() && message.contains("does not declare the time of a firing"),
         "{message}"
     );
     let message = String::from_utf8_lossy(&demo(&["--mapper", "fifo"]).stderr).into_owned();
     assert!(message.contains("unknown mapper `fifo`"), "{message}");
+}
+
+/// The modules of a random pipeline declare their times, and its source and sink too.
+#[test]
+fn a_mapper_maps_a_program_that_never_ran() {
+    let folder = tempdir().unwrap();
+    let demo = |arguments: &str| {
+        let common = "demo pipelines synthetic --modules 5 --items 20 --cache 4KiB --fixed large";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(common.split(' ')).args(arguments.split(' ')).current_dir(folder.path());
+        command.stdin(Stdio::null()).output().expect("starts")
+    };
+    let checksum = |output: &Output| {
+        let text = stdout(output);
+        text.lines().find(|line| line.starts_with("checksum")).unwrap().to_owned()
+    };
+    let mapper = "--threads 2 --mapper seg-cache --mapper-cache 64";
+    let mapped = demo(&format!("{mapper} --show-plan --save-report r.json"));
+    let plan = String::from_utf8_lossy(&mapped.stderr);
+    for part in ["\npolicy static\n", "\nmapper seg-cache\n", "\nnote 6 of 7 stages need more than a sixth"] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    assert_eq!(checksum(&mapped), checksum(&demo("--threads 1")));
+    let report = stdout(&show(folder.path(), &["r.json"]));
+    assert!(
+        report.contains("note: 6 of 7 stages need more than a sixth of the cache (10 bytes)"),
+        "{report}"
+    );
 }
 
 /// Mappers see the pieces of code of a compiled program, and a run with their plan writes the same.
@@ -192,6 +220,12 @@ fn a_mapper_makes_the_next_plan_of_a_compiled_program() {
         fs::write(folder.path().join("plan.txt"), plan).unwrap();
         assert!(run(&["--plan", "plan.txt"]) == printed, "{mapper}");
     }
+    let arguments = ["r.json", "--next-plan", "--mapper", "best", "--mapper-buffers", "least"];
+    let message = refused(folder.path(), &arguments);
+    assert!(
+        message.contains("--mapper-buffers: the compiler of a StreamIt program sizes its buffers"),
+        "{message}"
+    );
 }
 
 #[test]

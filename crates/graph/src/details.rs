@@ -117,7 +117,7 @@ impl Messages {
 /// weights. What fits into a cache together is decided by it; no answer is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Footprint {
-    /// At least this many bytes: what can be seen from outside, such as the size of a function's captured variables.
+    /// At least this many bytes: what can be seen from outside, the size of a function with its captured variables.
     AtLeast(u64),
     /// As many as the user has declared.
     Declared(u64),

@@ -15,6 +15,13 @@ pub(crate) fn escape(text: &str) -> String {
     word
 }
 
+/// As [`escape`], for a text that ends its line: single spaces between words stay.
+pub(crate) fn escape_line(text: &str) -> String {
+    let word = escape(text);
+    let line = word.replace("\\u{20}", " ");
+    if line.split(' ').eq(line.split_whitespace()) { line } else { word }
+}
+
 /// The inverse of [`escape`]. Returns `None` for an invalid escape.
 pub(crate) fn unescape(word: &str) -> Option<String> {
     let mut text = String::with_capacity(word.len());

@@ -53,7 +53,7 @@ pub use passes::capacities::MAX_CARRIED;
 pub use passes::pools::POOLS;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
-pub use profile::{ChannelProfile, NodeProfile, OtherGraph, Profile};
+pub use profile::{ChannelProfile, NodeProfile, OtherGraph, Profile, Undeclared};
 pub use program::{NoNextPlan, Program};
 #[cfg(feature = "text")]
 pub use read::ReadError;

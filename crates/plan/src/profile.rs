@@ -4,7 +4,7 @@ use crate::Fingerprint;
 use std::fmt;
 use std::time::Duration;
 use thalweg_analysis::Balance;
-use thalweg_graph::{Channel, Footprint, GraphData, NodeId};
+use thalweg_graph::{Channel, Footprint, GraphData, NodeId, Rate, shown};
 
 /// The measurements of one or several runs of a graph, by node and channel: plain data, from which
 /// [`Plan::with_profile`](crate::Plan::with_profile) makes the next plan. A report makes one (`Report::profile`).
@@ -97,27 +97,24 @@ impl Profile {
     }
 
     /// The profile of a graph that never ran, from what it declares: one steady state of each part that static rates relate,
-    /// with the declared times. `None` if a node declares no time, or if a channel has a dynamic rate.
-    pub fn declared(graph: &GraphData) -> Option<Profile> {
-        let nodes: Vec<NodeId> = graph.node_ids().collect();
-        let balance = Balance::of(graph);
-        let firings = balance.repetitions(&nodes).filter(|_| balance.faults().is_empty())?;
-        let node = |id: &NodeId| {
-            let times = u32::try_from(firings[id.index()]).ok()?;
-            let busy = graph.declared_time(*id)?.checked_mul(times)?;
-            Some(NodeProfile::new(times.into(), busy).with_state(graph.footprint(*id)))
-        };
-        let channel = |channel: &Channel| {
-            let (from, port) = channel.from();
-            let push = graph.node(from).outputs()[port].push().fixed()?;
-            let items = push.checked_mul(firings[from.index()])?;
-            Some(ChannelProfile::new(items, items.checked_mul(channel.item().bytes() as u64)?))
-        };
-        let channels = graph.channels().iter().map(channel).collect::<Option<_>>()?;
-        Some(
-            Profile::new(Duration::ZERO, nodes.iter().map(node).collect::<Option<_>>()?, channels)
-                .of_graph(graph),
-        )
+    /// with the declared times.
+    ///
+    /// # Errors
+    /// A node declares no time, or the firings do not follow from the rates.
+    pub fn declared(graph: &GraphData) -> Result<Profile, Undeclared> {
+        let undeclared = |id: &NodeId| graph.declared_time(*id).is_none();
+        if let Some(node) = graph.node_ids().find(undeclared) {
+            return Err(Undeclared::Time { node: graph.node(node).name().to_string() });
+        }
+        let dynamic = graph.channel_ids().find(|id| {
+            let (from, to) = (graph.channel(*id).from(), graph.channel(*id).to());
+            let rates = [graph.node(from.0).outputs()[from.1].push(), graph.node(to.0).inputs()[to.1].pop()];
+            rates.contains(&Rate::Dynamic)
+        });
+        if let Some(channel) = dynamic {
+            return Err(Undeclared::Rate { channel: graph.channel_name(channel) });
+        }
+        steady_state(graph).ok_or(Undeclared::Unbalanced)
     }
 
     /// The busy time of a node, in nanoseconds; 0 if the profile lacks the node.
@@ -206,6 +203,59 @@ impl ChannelProfile {
         self.bytes
     }
 }
+
+/// One steady state of a graph whose times and rates are all declared. `None` if there is none, or a number is too large.
+fn steady_state(graph: &GraphData) -> Option<Profile> {
+    let nodes: Vec<NodeId> = graph.node_ids().collect();
+    let balance = Balance::of(graph);
+    let firings = balance.repetitions(&nodes).filter(|_| balance.faults().is_empty())?;
+    let node = |id: &NodeId| {
+        let times = u32::try_from(firings[id.index()]).ok()?;
+        let busy = graph.declared_time(*id)?.checked_mul(times)?;
+        Some(NodeProfile::new(times.into(), busy).with_state(graph.footprint(*id)))
+    };
+    let channel = |channel: &Channel| {
+        let (from, port) = channel.from();
+        let push = graph.node(from).outputs()[port].push().fixed()?;
+        let items = push.checked_mul(firings[from.index()])?;
+        Some(ChannelProfile::new(items, items.checked_mul(channel.item().bytes() as u64)?))
+    };
+    let channels = graph.channels().iter().map(channel).collect::<Option<_>>()?;
+    let nodes = nodes.iter().map(node).collect::<Option<_>>()?;
+    Some(Profile::new(Duration::ZERO, nodes, channels).of_graph(graph))
+}
+
+/// Why [`Profile::declared`] makes no profile.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undeclared {
+    /// A node does not declare the time of a firing.
+    Time {
+        /// Its name.
+        node: String,
+    },
+    /// The items of a channel do not follow from the rates of its ends.
+    Rate {
+        /// Its name.
+        channel: String,
+    },
+    /// The rates contradict each other, or a steady state has too many firings.
+    Unbalanced,
+}
+
+impl fmt::Display for Undeclared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undeclared::Time { node } => {
+                write!(f, "node `{}` does not declare the time of a firing (`firing_time`)", shown(node))
+            }
+            Undeclared::Rate { channel } => write!(f, "channel `{}` has a dynamic rate", shown(channel)),
+            Undeclared::Unbalanced => f.write_str("the rates of the graph have no steady state"),
+        }
+    }
+}
+
+thalweg_graph::error_type!(Undeclared);
 
 /// Two profiles are of different graphs.
 #[derive(Clone, Copy, PartialEq, Eq)]

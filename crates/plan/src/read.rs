@@ -7,7 +7,7 @@
 
 use crate::passes::threads::MOST_THREADS;
 use crate::words::{between, entry, fingerprint, narrow, next, number, numbers, once, policy};
-use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
+use crate::{Fingerprint, Place, Plan, PlanError, Raised, escape, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -131,6 +131,7 @@ struct Reader {
     threads: Option<usize>,
     policy: Option<String>,
     mapper: Option<String>,
+    notes: Vec<String>,
     budget: Option<usize>,
     batch: Option<usize>,
     window: Option<usize>,
@@ -172,6 +173,10 @@ impl Reader {
             }
             ["mapper", ref name @ ..] if name.len() < 2 => {
                 once(&mut self.mapper, name.first().map_or(Ok(String::new()), |name| policy(name))?, "mapper")
+            }
+            ["note", ref words @ ..] => {
+                self.notes.push(escape::unescape(&words.join(" ")).ok_or("invalid escape in a note")?);
+                Ok(())
             }
             ["budget", n, "bytes"] => once(&mut self.budget, number(n)?, "budget"),
             ["batch", n] => {
@@ -304,6 +309,7 @@ impl Reader {
             threads: self.threads.ok_or("missing `threads`")?,
             policy: self.policy.ok_or("missing `policy`")?,
             mapper: self.mapper,
+            notes: self.notes,
             budget: self.budget,
             batch: self.batch.ok_or("missing `batch`")?,
             window: self.window.ok_or("missing `window`")?,

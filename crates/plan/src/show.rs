@@ -6,6 +6,7 @@
 //! threads 2
 //! policy auto
 //! mapper seg-both                               with a mapper
+//! note 1 of 3 stages needs more than the cache  what the mapper says of its decisions
 //! budget 1048576 bytes                          with a budget
 //! batch 16384
 //! window 32
@@ -25,7 +26,8 @@
 //!
 //! What follows `claim N` and `capacity N` is printed where it is decided.
 
-use crate::{Plan, escape::escape};
+use crate::Plan;
+use crate::escape::{escape, escape_line};
 use std::fmt;
 use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
 
@@ -77,6 +79,7 @@ fn write(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
     writeln!(f, "threads {}", plan.threads)?;
     writeln!(f, "policy {}", escape(&plan.policy))?;
     option(f, "mapper ", plan.mapper.as_deref().map(escape), "\n")?;
+    plan.notes.iter().try_for_each(|note| writeln!(f, "note {}", escape_line(note)))?;
     option(f, "budget ", plan.budget, " bytes\n")?;
     writeln!(f, "batch {}", plan.batch)?;
     writeln!(f, "window {}", plan.window)?;

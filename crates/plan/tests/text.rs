@@ -214,6 +214,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             *plan.pools_mut() = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
             *plan.shares_mut() = plan.pools().clone();
             *plan.mapper_mut() = plan.budget().map(|_| plan.policy().to_owned());
+            *plan.notes_mut() = plan.mapper().map(str::to_owned).into_iter().collect();
             let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
                 let known = |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
                 sets.into_iter().map(known).collect()

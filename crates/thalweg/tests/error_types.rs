@@ -56,6 +56,7 @@ fn all() -> Vec<Printed> {
         printed(&Plan::read("", one.graph()).unwrap_err()),
         printed(&profile(&empty).merge(&profile(one.graph())).unwrap_err()),
         printed(&NoNextPlan::Unmeasured),
+        printed(&Profile::declared(one.graph()).unwrap_err()),
         printed(&BadMapping::Stage { stage: 1, times: 2 }),
         printed(&mappers::named("fifo").err().unwrap()),
         printed(&Unknown::Policy { name: "fastest".to_owned() }),

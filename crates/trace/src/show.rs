@@ -3,7 +3,7 @@
 use crate::{ChannelReport, Report, WorkerReport, table::Table, units};
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, NodeId, shown};
+use thalweg_graph::{ChannelId, Footprint, NodeId, shown};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,7 +64,9 @@ impl Report {
     }
 
     fn node_table(&self) -> Table {
-        let mut table = Table::new(&[
+        let ids = || self.graph.node_ids().zip(&self.nodes);
+        let has_state = ids().any(|(id, _)| self.graph.footprint(id).bytes() > 0);
+        let mut head = vec![
             "node",
             "kind",
             "firings",
@@ -76,11 +78,13 @@ impl Report {
             "of wall",
             "gain",
             "longest wait",
-        ]);
-        for (id, stats) in self.graph.node_ids().zip(&self.nodes) {
+        ];
+        head.extend(has_state.then_some("state"));
+        let mut table = Table::new(&head);
+        for (id, stats) in ids() {
             let node = self.graph.node(id);
             let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
-            table.row(vec![
+            let mut row = vec![
                 shown(node.name()).to_string(),
                 if node.blocking() { "blocking".to_owned() } else { node.kind().to_string() },
                 stats.firings.to_string(),
@@ -92,7 +96,9 @@ impl Report {
                 self.of_wall(stats.busy),
                 known(self.known_gain(id), units::ratio),
                 self.longest_wait(id),
-            ]);
+            ];
+            row.extend(has_state.then(|| state(self.graph.footprint(id))));
+            table.row(row);
         }
         table
     }
@@ -227,6 +233,16 @@ fn worker_row(name: String, times: impl Iterator<Item = String>, counts: &Worker
     let WorkerReport { activations, refused, steal_attempts, steals, spins, parks, .. } = *counts;
     let counts = [activations, refused, steal_attempts, steals, spins, parks].map(|count| count.to_string());
     [name].into_iter().chain(times).chain(counts).collect()
+}
+
+/// What is known of the state of a node.
+fn state(footprint: Footprint) -> String {
+    let bytes = units::format_bytes(footprint.bytes());
+    match footprint {
+        Footprint::AtLeast(0) => "-".to_owned(),
+        Footprint::AtLeast(_) => format!(">= {bytes}"),
+        _ => bytes,
+    }
 }
 
 /// A quantity that may be unknown.

@@ -1,7 +1,7 @@
 //! The text form of reports, and their derived figures.
 
 use std::time::Duration;
-use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_graph::{ChannelId, Footprint, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 use thalweg_trace::{ChannelReport, Growth, Limit, MemberCounts, NodeWaits, Report, Service};
 
 /// `read -> squeeze -> write`, where `squeeze` is parallel.
@@ -88,6 +88,19 @@ squeeze.out -> write.in  10000  100 k/s     300     3.0 %  78.1 KiB      2.34 Ki
 grew squeeze.out -> write.in from 512 to 1024 items after 21 ms
 ";
     assert_eq!(report().to_string(), expected);
+}
+
+#[test]
+fn the_table_of_nodes_has_their_state_where_it_is_known() {
+    let mut report = report();
+    let mut graph = report.graph().clone();
+    graph.set_footprint(NodeId(0), Footprint::AtLeast(2048));
+    graph.set_footprint(NodeId(1), Footprint::Declared(64));
+    *report.graph_mut() = graph;
+    let text = report.to_string();
+    let lines = text.lines().skip_while(|line| !line.starts_with("node "));
+    let ends: Vec<&str> = lines.take(4).map(|line| line.rsplit("  ").next().unwrap()).collect();
+    assert_eq!(ends, ["state", ">= 2 KiB", "64 B", "-"]);
 }
 
 #[test]

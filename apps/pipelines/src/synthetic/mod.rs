@@ -96,7 +96,9 @@ fn items(seed: u64) -> impl Iterator<Item = u32> + Send {
 pub fn graph(pipeline: &Pipeline, periods: u64, seed: u64, pace: Pace) -> Output<'static, u64> {
     let mut items = items(seed);
     let mut left = periods * u64::from(pipeline.gains()[0]);
-    let source = Graph::new().kernel("source", (), output("items").push(1)).sequential(move |(), out| {
+    let source = Graph::new().kernel("source", (), output("items").push(1));
+    let source = source.state_bytes(0).firing_time(Duration::ZERO);
+    let source = source.sequential(move |(), out| {
         let Some(less) = left.checked_sub(1) else { return ControlFlow::Break(()) };
         left = less;
         out.extend(items.next());
@@ -107,6 +109,8 @@ pub fn graph(pipeline: &Pipeline, periods: u64, seed: u64, pace: Pace) -> Output
         .fold(source, |items, (number, module)| add_module(items, number, *module, pace))
         .fold(0, sum::with)
         .named("sink")
+        .state_bytes(0)
+        .firing_time(Duration::ZERO)
 }
 
 fn add_module(

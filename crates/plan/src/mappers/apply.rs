@@ -56,6 +56,11 @@ impl fmt::Display for BadMapping {
 
 thalweg_graph::error_type!(BadMapping);
 
+/// What the mapper says of its mapping, and which assumptions do not hold.
+fn notes(mapping: &Mapping, graph: &GraphData, pipeline: &Pipeline) -> Vec<String> {
+    mapping.notes().iter().cloned().chain(mapping.assumptions(graph, pipeline)).collect()
+}
+
 impl Plan {
     /// The pipeline that a mapper gets for this plan: its nodes but those with threads of their own, and its workers.
     pub fn pipeline(&self, graph: &GraphData, profile: &Profile, target: &Target) -> Pipeline {
@@ -118,6 +123,7 @@ impl Plan {
     ) -> Result<Plan, BadMapping> {
         let place = mapping.place(pipeline)?;
         let mut plan = self.undecided_by(mapper);
+        plan.notes = notes(mapping, graph, pipeline);
         plan.segments = mapping.segments().iter().map(|segment| segment.nodes(pipeline)).collect();
         for segment in mapping.segments() {
             for node in segment.nodes(pipeline) {
@@ -145,6 +151,7 @@ impl Plan {
     ) -> Result<Plan, BadMapping> {
         mapping.place(pipeline)?;
         let mut plan = self.undecided_by(mapper);
+        plan.notes = notes(mapping, graph, pipeline);
         for segment in mapping.segments() {
             let nodes = segment.nodes(pipeline);
             for node in &nodes {

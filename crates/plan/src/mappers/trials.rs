@@ -17,8 +17,8 @@ data! {
 }
 
 impl Plan {
-    /// The plans that runs of this graph have followed, the fastest first. Each run is given by its plan and its profile; runs of equal
-    /// plans are one trial. Runs with another number of threads than the first do not count, since they say nothing of the mapping.
+    /// The plans that runs of this graph have followed, the fastest first. Each run is given by its plan and its profile; runs of plans
+    /// that are equal but for their [notes](Plan::notes) are one trial. Runs with another number of threads than the first do not count, since they say nothing of the mapping.
     ///
     /// The mapper `best` predicts. Where several of its candidates have run, their times decide better: the command
     /// `show R1 R2 --next-plan --mapper best` takes the first of these.
@@ -44,13 +44,21 @@ impl Plan {
         let threads = runs.first().map(|(plan, _)| plan.threads);
         for (plan, profile) in runs.iter().filter(|(plan, _)| Some(plan.threads) == threads) {
             let time = profile.wall().as_nanos() as f64 / source_items(graph, profile);
-            match trials.iter_mut().find(|trial| trial.plan == **plan) {
+            match trials.iter_mut().find(|trial| trial.plan.decides_as(plan)) {
                 Some(trial) => (trial.time, trial.runs) = (trial.time.min(time), trial.runs + 1),
                 None => trials.push(Trial { plan: (*plan).clone(), time, runs: 1 }),
             }
         }
         trials.sort_by(|a, b| a.time.total_cmp(&b.time));
         trials
+    }
+}
+
+impl Plan {
+    /// Whether the plans are equal but for their notes.
+    fn decides_as(&self, other: &Plan) -> bool {
+        let plain = |plan: &Plan| Plan { notes: Vec::new(), ..plan.clone() };
+        plain(self) == plain(other)
     }
 }
 

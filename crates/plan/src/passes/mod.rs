@@ -106,6 +106,7 @@ fn undecided(given: &Given<'_>) -> Plan {
         threads: 1,
         policy: given.wishes.policy.clone().unwrap_or_else(|| "auto".to_owned()),
         mapper: None,
+        notes: Vec::new(),
         budget: given.wishes.budget,
         batch: 1,
         window: 1,

@@ -96,7 +96,7 @@ where
         let Kernel { shared, inputs, outputs, stack, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
-        declared.note(&mut draft, node);
+        declared.note(&mut draft, node, 0);
         let slot = R::Slot::default();
         let filled = slot.clone();
         *draft.stacks.entry(stack).or_default() += 1;

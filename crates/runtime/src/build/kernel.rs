@@ -71,10 +71,17 @@ pub(super) struct Declared {
     time: Option<Duration>,
 }
 
+/// The bytes of a node's code from which they are noted: a few blocks of a cache. Smaller code, such as a closure that has captured
+/// some references, says nothing of what it uses.
+const LEAST_NOTED: usize = 256;
+
 impl Declared {
-    pub(super) fn note(self, draft: &mut Draft<'_>, node: NodeId) {
-        if let Some(bytes) = self.state {
-            draft.graph.set_footprint(node, Footprint::Declared(bytes));
+    /// Notes it, or else that the node's code, with what it has captured, is at least this large.
+    pub(super) fn note(self, draft: &mut Draft<'_>, node: NodeId, code: usize) {
+        match self.state {
+            Some(bytes) => draft.graph.set_footprint(node, Footprint::Declared(bytes)),
+            None if code >= LEAST_NOTED => draft.graph.set_footprint(node, Footprint::AtLeast(code as u64)),
+            None => {}
         }
         if let Some(time) = self.time {
             draft.graph.declare_time(node, time);
@@ -264,7 +271,7 @@ where
         let Kernel { shared, inputs, outputs, kept, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
-        declared.note(&mut draft, node);
+        declared.note(&mut draft, node, size_of::<C>());
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
@@ -295,7 +302,7 @@ where
         let Kernel { shared, inputs, outputs, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
-        declared.note(&mut draft, node);
+        declared.note(&mut draft, node, size_of::<P>());
         let slot = R::Slot::default();
         let filled = slot.clone();
         draft.add_code(Some(Box::new(move |make| {
@@ -361,7 +368,7 @@ where
         let Kernel { shared, inputs, outputs, declared, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
-        declared.note(&mut draft, node);
+        declared.note(&mut draft, node, size_of::<C>());
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             let MakeNode {
                 tickets, retired, weighed, held, owned, unordered, waits, workers, tallies, ..

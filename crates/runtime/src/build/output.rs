@@ -22,7 +22,8 @@ use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use thalweg_graph::NodeId;
+use std::time::Duration;
+use thalweg_graph::{Footprint, NodeId};
 
 /// The value that a node returns by the end of the run: that of a sink ([`Stream::fold`], [`Stream::collect`]), or of a
 /// process or coroutine that returns [`Value`].
@@ -106,6 +107,34 @@ impl<'env, T> Output<'env, T> {
     /// Gives the node a thread of its own, because it waits for files or sockets.
     pub fn blocking(self) -> Self {
         self.shared.block(Some(self.node));
+        self
+    }
+
+    /// Declares how many bytes the node's firings use again and again beside their items. See
+    /// [`Kernel::state_bytes`](super::Kernel::state_bytes).
+    pub fn state_bytes(self, bytes: u64) -> Self {
+        let declared = Footprint::Declared(bytes);
+        self.shared.declare(Some(self.node), |graph, node| graph.set_footprint(node, declared));
+        self
+    }
+
+    /// Declares the processor time of a firing, for a plan of a graph that never ran. See
+    /// [`Kernel::firing_time`](super::Kernel::firing_time).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_plan::Profile;
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let source = Graph::new().source(0..100u64).firing_time(Duration::from_nanos(10));
+    /// let sum = source.fold(0, |sum, x| sum + x).firing_time(Duration::from_nanos(20));
+    /// let prepared = sum.prepare(&Options::new())?;
+    /// let profile = Profile::declared(prepared.graph())?;
+    /// assert_eq!(profile.nodes()[1].busy(), Duration::from_nanos(20));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn firing_time(self, time: Duration) -> Self {
+        self.shared.declare(Some(self.node), |graph, node| graph.declare_time(node, time));
         self
     }
 

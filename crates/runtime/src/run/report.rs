@@ -35,6 +35,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     *report.searches_mut() = net.liveness.search.searches() as u64;
     *report.partitions_mut() = net.sched.partitions.load(Ordering::Relaxed);
     *report.tickets_mut() = net.sched.suspended.is_some().then(|| tickets(net.threads(), &accounts));
+    report.notes_mut().extend(net.topology.plan.notes().iter().cloned());
     report.notes_mut().extend(inexact_claims(&accounts));
     fill_threads(net, accounts, scale, &mut report);
     report.notes_mut().extend(net.roaming_remark());

@@ -39,9 +39,10 @@
 //! - One decision in [`FAIR_EVERY`] goes to the next of the worker's nodes that can fire, in round-robin order. Nodes that keep each
 //!   other ready, as those of a work-list, would keep the worker for ever, also where the run ends only if another node does.
 //! - The shares of replicas are lengths of claims ([`Plan::claim_for`](thalweg_plan::Plan::claim_for)), each of a run of consecutive
-//!   items. So replicas that claim equally often take their shares. One that is delayed, or comes back sooner, leaves items to the
-//!   others or takes theirs; the paper's split edge has a queue for each replica, and waits for it. Shares are not strict: a replica whose
-//!   turn it is would hold up the others while its thread is off its core, and a change would have to wake that worker and no other.
+//!   items. So workers that claim equally often take their shares, as they do where their other segments take the time that the plan
+//!   expects. A worker that has more spare time than expected claims more often, and takes more than its share; one that is delayed takes
+//!   less. The paper's split edge has a queue for each replica, and waits for it. Strict shares would add nothing to a plan that is right,
+//!   and time to one that is wrong: a replica whose turn it is would hold up the others while its thread is off its core.
 //!
 //! # Liveness
 //!
