@@ -95,12 +95,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_miss_that_was_not_measured_is_said() {
+    let graph = graph(&[(false, 1, 1, vec![])]);
+    let plan = Plan::new(&graph, &Wishes::default());
+    let mapped =
+        plan.mapped(&graph, &profile(&graph), mappers::named("seg-both").unwrap(), &Target::default());
+    assert!(mapped.unwrap().notes()[0].starts_with("a miss counts 3 ns, since it was not measured"));
+}
+
 /// What the thesis assumes and these graphs do not have: a chain, static rates, one size of items, known state, state that fits.
 #[test]
 fn assumptions_that_do_not_hold_are_said() {
     let said = |graph: &GraphData, mapper: &str, cache| {
         let plan = Plan::new(graph, &Wishes::default().threads(4));
-        let pipeline = plan.pipeline(graph, &profile(graph), &Target::default().with_cache(cache));
+        let target = Target::default().with_cache(cache).with_miss(3.0);
+        let pipeline = plan.pipeline(graph, &profile(graph), &target);
         let said = mappers::named(mapper).unwrap().map(&pipeline).assumptions(graph, &pipeline);
         said.iter().map(|said| said.split_inclusive(' ').take(4).collect::<String>()).collect::<Vec<_>>()
     };

@@ -16,6 +16,7 @@ impl Mapping {
     /// | state is known | it is at least what is known |
     /// | a module fits into a cache, and a segment too | its state is loaded again |
     /// | workers share no cache | what those of a shared cache have does not fit into it |
+    /// | the cost of a miss is known | it is the thesis' |
     /// | a module is in one cache at a time | it has copies, or workers help each other |
     pub fn assumptions(&self, graph: &GraphData, pipeline: &Pipeline) -> Vec<String> {
         let all = [
@@ -25,6 +26,7 @@ impl Mapping {
             states(graph, pipeline),
             self.fitting(pipeline),
             self.outer_caches(pipeline),
+            cost_of_misses(pipeline),
             self.one_cache(),
         ];
         all.into_iter().flatten().collect()
@@ -53,6 +55,16 @@ impl Mapping {
             )),
         }
     }
+}
+
+fn cost_of_misses(pipeline: &Pipeline) -> Option<String> {
+    (!pipeline.target().is_miss_known()).then(|| {
+        format!(
+            "a miss counts {} ns, since it was not measured on this machine: `thalweg machine --measure` prints a description with its \
+             costs, which `--machine` reads",
+            pipeline.target().miss()
+        )
+    })
 }
 
 /// Whether the graph is a chain of nodes.

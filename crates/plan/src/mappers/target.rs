@@ -29,7 +29,8 @@ const USUAL_MISS: f64 = 3.0;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     cache: u64,
-    miss: f64,
+    /// Nanoseconds of a miss, if that is known.
+    miss: Option<f64>,
     buffers: Option<Buffers>,
     most: u64,
     /// The machine whose levels and domains count.
@@ -39,7 +40,7 @@ pub struct Target {
 impl Default for Target {
     /// A cache of 256 KiB, and 3 ns for a miss.
     fn default() -> Target {
-        Target { cache: USUAL_CACHE, miss: USUAL_MISS, buffers: None, most: MOST, machine: None }
+        Target { cache: USUAL_CACHE, miss: None, buffers: None, most: MOST, machine: None }
     }
 }
 
@@ -52,7 +53,7 @@ impl Target {
     pub fn of(machine: &Machine) -> Target {
         Target {
             cache: machine.private_cache().unwrap_or(USUAL_CACHE).max(1),
-            miss: machine.costs().miss_in_order().unwrap_or(USUAL_MISS),
+            miss: machine.costs().miss_in_order(),
             machine: Some(Arc::new(machine.clone())),
             ..Target::default()
         }
@@ -65,7 +66,7 @@ impl Target {
 
     /// With this time for a miss, in nanoseconds. What is no number or negative counts as 0.
     pub fn with_miss(self, nanoseconds: f64) -> Target {
-        Target { miss: if nanoseconds > 0.0 { nanoseconds.min(1e9) } else { 0.0 }, ..self }
+        Target { miss: Some(if nanoseconds > 0.0 { nanoseconds.min(1e9) } else { 0.0 }), ..self }
     }
 
     /// With buffers between segments by this rule, in place of the mapper's.
@@ -88,9 +89,19 @@ impl Target {
         BLOCK
     }
 
+    /// Nanoseconds of a miss: as measured, or else the thesis'.
+    pub fn miss(&self) -> f64 {
+        self.miss.unwrap_or(USUAL_MISS)
+    }
+
+    /// Whether the time of a miss is that of the machine.
+    pub(super) fn is_miss_known(&self) -> bool {
+        self.miss.is_some()
+    }
+
     /// Nanoseconds of a miss, for each byte that it brings.
     pub fn miss_per_byte(&self) -> f64 {
-        self.miss / BLOCK as f64
+        self.miss() / BLOCK as f64
     }
 
     /// The rule that replaces that of the mapper.
@@ -104,7 +115,7 @@ impl Target {
 
     /// With misses that take this many times as long.
     pub(super) fn with_far_misses(self, factor: f64) -> Target {
-        Target { miss: self.miss * factor, ..self }
+        Target { miss: Some(self.miss() * factor), ..self }
     }
 
     /// The machine, and the units of this many workers as [`Machine::places`] says; `None` if it is not known, and for more
