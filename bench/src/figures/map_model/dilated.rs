@@ -4,8 +4,8 @@
 //! the times of all claims, which one worker would need, over the time of the run. What the engine does between claims is not
 //! dilated, so the figures show mappings, shares and waits, and neither queues nor contention.
 
-use thalweg::plan::Plan;
 use thalweg::plan::mappers::{self, Target};
+use thalweg::plan::{Plan, Wishes};
 use thalweg::{Options, Report};
 
 use crate::figures::map::{Program, Sizes, programs};
@@ -69,11 +69,11 @@ fn speed_ups(
     contestants.map(value).collect()
 }
 
-/// The plan of a mapper for these workers, by a run on one.
+/// The plan of a mapper for these workers, by a run on one. Room is that of a plan for as many workers.
 fn plan(known: &Report, mapper: &str, workers: usize) -> Result<Plan, String> {
     let mapper = mappers::named(mapper).map_err(|error| error.to_string())?;
-    let (graph, mut plan) = (known.graph(), known.plan().ok_or("a run without a plan")?.clone());
-    *plan.threads_mut() = workers;
+    let graph = known.graph();
+    let plan = Plan::new(graph, &Wishes::default().threads(workers));
     let pipeline = plan.pipeline(graph, &known.profile(), &Target::default());
     let mapping = mapper.map(&pipeline);
     let mut plan =
