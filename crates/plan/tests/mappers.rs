@@ -288,22 +288,29 @@ fn the_budget_bounds_the_buffers() {
     assert!(bytes <= (1 << 15) + 64, "{bytes}");
 }
 
-/// Issue: 10,000 nodes below 1 s. Unoptimised code may take five times as long.
+/// One of three runs must be below the limit, since other programs may run. Unoptimised code may take five times as long.
 #[test]
-fn ten_thousand_nodes_are_planned_quickly() {
+fn ten_thousand_nodes_are_planned_below_a_second() {
     let drafts: Vec<Draft> = (0..10_000)
         .map(|i| (i % 5 == 0, (i * 7919 % 5000) as u16, (i * 31 % 3000) as u16, vec![i.max(1) - 1]))
         .collect();
     let graph = graph(&drafts);
     let plan = Plan::new(&graph, &Wishes::default().threads(8));
     let text = "thalweg-machine 1\ndomains 2\ncores 4\ncache 2 size 256 KiB per core\ncache 3 size 8 MiB per domain\n";
-    let target = Target::of(&Machine::read(text).unwrap());
+    let domains = Target::of(&Machine::read(text).unwrap());
+    let limit = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
     // `best` runs all others.
-    for name in ["seg-cache", "best"] {
-        let start = Instant::now();
-        let mapped = plan.mapped(&graph, &profile(&graph), mappers::named(name).unwrap(), &target).unwrap();
-        assert_eq!(mapped.segments().iter().map(Vec::len).sum::<usize>() + mapped.shares().len(), 10_000);
-        eprintln!("{name}: {:?}", start.elapsed());
-        assert!(start.elapsed() < Duration::from_secs(20), "{name}");
+    for (name, target) in [("seg-cache", Target::default()), ("seg-both", domains.clone()), ("best", domains)]
+    {
+        let is_fast = |_| {
+            let (start, mapper) = (Instant::now(), mappers::named(name).unwrap());
+            let mapped = plan.mapped(&graph, &profile(&graph), mapper, &target).unwrap();
+            let time = start.elapsed();
+            let stages = mapped.segments().iter().map(Vec::len).sum::<usize>() + mapped.shares().len();
+            assert_eq!(stages, 10_000, "{name}");
+            eprintln!("{name}: {time:?}");
+            time < limit
+        };
+        assert!((0..3).any(is_fast), "{name}");
     }
 }

@@ -69,7 +69,9 @@ impl Mapping {
     pub fn loads(&self, pipeline: &Pipeline) -> Loads {
         let mut loads = vec![Load::default(); pipeline.workers()];
         let (items, cache) = (pipeline.items(), pipeline.target().cache());
+        let mut worker_of = vec![None; pipeline.stages().len()];
         for segment in self.segments() {
+            worker_of[segment.stages().clone()].fill(Some(segment.worker()));
             let piece = pipeline.piece(segment.stages().clone());
             let load = &mut loads[segment.worker()];
             load.work += piece.work() / items;
@@ -81,15 +83,11 @@ impl Mapping {
                 load.reloads += stages.iter().map(reloads).sum::<f64>() / items;
             }
         }
-        let worker_of = |stage: usize| {
-            let segment = self.segments().iter().find(|segment| segment.stages().contains(&stage));
-            segment.map(|segment| segment.worker())
-        };
         for copies in self.copies() {
             let stage = &pipeline.stages()[copies.stage()];
             let into = pipeline.into(copies.stage()).map(|edge| (edge.from(), edge.bytes()));
             let ends = into.chain(pipeline.out_of(copies.stage()).map(|edge| (edge.to(), edge.bytes())));
-            let ends: Vec<_> = ends.map(|(other, bytes)| (worker_of(other), bytes)).collect();
+            let ends: Vec<_> = ends.map(|(other, bytes)| (worker_of[other], bytes)).collect();
             let all: f64 = copies.workers().iter().map(|(_, share)| f64::from(*share)).sum();
             for (worker, share) in copies.workers() {
                 let (load, part) = (&mut loads[*worker], f64::from(*share) / all);
@@ -113,7 +111,7 @@ impl Mapping {
         let levels = pipeline.target().levels(pipeline.workers());
         for edge in pipeline.edges().iter().filter(|_| !levels.is_empty()) {
             // Of a shared stage each worker has a part, of which some is as near as the others: left out.
-            let Some((from, to)) = worker_of(edge.from()).zip(worker_of(edge.to())) else { continue };
+            let Some((from, to)) = worker_of[edge.from()].zip(worker_of[edge.to()]) else { continue };
             let far = edge.bytes() / items * (super::levels::factor(&levels, from, to) - 1.0);
             loads[from].far += far;
             loads[to].far += far;

@@ -10,7 +10,7 @@
 //! Stages are replicated only as needed: if the mapping without replicas has no greater load, it is taken, and of the stages that
 //! were replicated each is made whole again if the load stays.
 
-use super::search::{Rules, bisect, coarsened, greatest_load, least};
+use super::search::{ROUNDING, Rules, bisect, coarsened, greatest_load, least};
 use super::{Buffers, Copies, Mapping, Piece, Pipeline, Segment};
 use std::ops::Range;
 
@@ -120,15 +120,23 @@ impl Search<'_> {
         let count = self.pipeline.stages().len();
         let mut ways: Vec<Ways> = vec![Vec::new(); 2 * count + 1];
         ways[0].push(Way { workers: 0, done: 0.0, before: (0, 0), groups: Vec::new() });
+        let mut left = self.pipeline.work();
         for place in 0..2 * count {
+            let work = self.pipeline.stages()[place / 2].work();
             for i in 0..ways[place].len() {
                 let Way { workers, done, .. } = ways[place][i];
+                if left - done * work > ((self.pipeline.workers() - workers) as f64 + ROUNDING) * most {
+                    continue;
+                }
                 let from = From { place: (place, i), workers, done };
                 if place % 2 == 0 {
                     self.groups(&mut ways, from, None, &[], most);
                 } else {
                     self.finish(&mut ways, from, most);
                 }
+            }
+            if place % 2 == 1 {
+                left -= work;
             }
         }
         let (mut place, mut groups) = ((2 * count, 0), Vec::new());

@@ -133,17 +133,29 @@ struct Way {
     from: usize,
 }
 
+/// Sums of the same works in other orders differ by less than this part of the greatest load.
+pub(super) const ROUNDING: f64 = 1e-6;
+
 /// Segments that cover all stages with at most `most` load on each worker, if there are any.
 ///
 /// Of two ways the one that ends in an earlier group is as good as the other whatever follows: all that the other may go on with is
-/// still free, also the group in which the other ends. So a piece goes to the first group that can take it.
+/// still free, also the group in which the other ends. So a piece goes to the first group that can take it. A way ends where the work
+/// behind it is more than the groups behind it may have.
 fn cover(pipeline: &Pipeline, groups: &[Group], several: bool, most: f64) -> Option<Vec<Segment>> {
     let count = pipeline.stages().len();
     let largest = groups.iter().map(|group| group.workers.len()).max()?;
     let mut ways: Vec<Option<Way>> = vec![None; count + 1];
     ways[0] = Some(Way { groups: 0, load: f64::INFINITY, from: 0 });
+    let mut left = pipeline.work();
     for from in 0..count {
+        let rest = left;
+        left -= pipeline.stages()[from].work();
         let Some(way) = ways[from] else { continue };
+        let free: usize = groups[way.groups..].iter().map(|group| group.workers.len()).sum();
+        let joined = if several { (most - way.load).max(0.0) } else { 0.0 };
+        if rest > (free as f64 + ROUNDING) * most + joined {
+            continue;
+        }
         let mut piece = Piece::empty(pipeline, from);
         while piece.stages().end < count {
             piece.grow();
