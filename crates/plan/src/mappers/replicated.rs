@@ -249,21 +249,26 @@ mod tests {
     }
 
     /// Figure 4.1, of which the text has the shape: six modules on four workers, C is the bottleneck, and most crosses between A and B,
-    /// the second edge if the input is the first. Two copies of C make every load 6. Without copies C decides, so the other modules
-    /// are in as few segments as that allows; the thesis' `seg-runtime` makes as many as there are workers, A by itself.
+    /// the second edge if the input is the first. By work A, B and C are on workers of their own, and the others on the fourth; with
+    /// misses the thick edge is not cut; with replicas two workers have half of C each, which is 6.
     #[test]
     fn the_bottleneck_is_replicated_and_the_thick_edge_is_not_cut() {
-        let stages = [(2, 0, 1), (4, 0, 1), (12, 0, 2), (2, 0, 1), (3, 0, 1), (1, 0, 1)];
-        let pipeline = chain(&stages, &[9, 1, 1, 1, 1], 4, &target());
-        assert_eq!(pieces(&seg_runtime::map(&pipeline)), [0..2, 2..3, 3..6]);
-        assert_eq!(pieces(&seg_both::map(&pipeline)), [0..2, 2..3, 3..6]);
-        let work = by_work(&pipeline);
-        assert_eq!(work.loads(&pipeline.for_target(&target().with_miss(0.0))).time(), 6.0);
+        let stages = [(2, 0, 1), (4, 0, 1), (12, 0, 2), (2, 0, 1), (2, 0, 1), (1, 0, 1)];
+        let pipeline = chain(&stages, &[10, 1, 1, 1, 1], 4, &target());
+        let runtime = seg_runtime::map(&pipeline);
+        assert_eq!(pieces(&runtime), [0..1, 1..2, 2..3, 3..6]);
+        let both = seg_both::map(&pipeline);
+        assert_eq!(pieces(&both), [0..2, 2..3, 3..6]);
         let mapping = by_both(&pipeline);
-        assert_eq!(pieces(&mapping), [0..2, 3..6]);
+        assert_eq!(mapping.segments(), [Segment::new(0..2, 0), Segment::new(3..6, 3)]);
         assert_eq!(mapping.copies(), [Copies::new(2, vec![(1, 500), (2, 500)])]);
-        let without = seg_both::map(&pipeline).loads(&pipeline).time();
-        assert!(mapping.loads(&pipeline).time() < without * 0.6, "{} {without}", mapping.loads(&pipeline));
+        let loads = mapping.loads(&pipeline);
+        assert_eq!(
+            loads.of_workers().iter().map(|load| load.work()).collect::<Vec<_>>(),
+            [6.0, 6.0, 6.0, 5.0]
+        );
+        let times = [runtime, both, mapping].map(|mapping| mapping.loads(&pipeline).time());
+        assert_eq!(times, [15.0, 14.0, 7.0]);
     }
 
     /// The mapping of LZ77 in Figure 4.10c: every worker has a copy of the compressor, the first also the reader and the last the
@@ -292,34 +297,132 @@ mod tests {
         assert!(mapping.loads(&chain(&stages, &[1; 3], 5, &free)).time() < 4.1);
     }
 
+    /// The parts in which [`Shares`] divides a stage.
+    const TWELFTHS: usize = 12;
+    /// The maximum number of stages of [`Shares`].
+    const STAGES: usize = 5;
+
+    /// A pipeline whose workers have consecutive parts of it, which begin and end between stages or at a twelfth of one that may be
+    /// shared. Places count twelfths.
+    struct Shares<'p> {
+        /// Work and copies.
+        stages: &'p [(u32, u64, usize)],
+        bytes: &'p [u32],
+        miss: f64,
+    }
+
+    impl Shares<'_> {
+        /// The load of a worker with these parts of the stages. Of what a whole stage passes to a part beside it, the worker keeps that
+        /// part; of two parts none is known to follow the other.
+        fn load(&self, parts: &[f64]) -> f64 {
+            let work = self.stages.iter().zip(parts).map(|(stage, part)| f64::from(stage.0) * part);
+            let crossing = self.bytes.iter().zip(parts.windows(2)).map(|(bytes, part)| {
+                let has_whole = part[0] == 1.0 || part[1] == 1.0;
+                let kept = if has_whole { 2.0 * part[0] * part[1] } else { 0.0 };
+                f64::from(*bytes) * (part[0] + part[1] - kept)
+            });
+            work.sum::<f64>() + crossing.sum::<f64>() * self.miss
+        }
+
+        /// What is between two places of each stage.
+        fn parts(&self, from: usize, to: usize) -> [f64; STAGES] {
+            std::array::from_fn(|stage| {
+                let at = |place: usize| place.clamp(stage * TWELFTHS, (stage + 1) * TWELFTHS);
+                (at(to) - at(from)) as f64 / TWELFTHS as f64
+            })
+        }
+
+        /// The least greatest load of some workers from a place on, if it is below `best`, else `best`. `used` workers have had parts of
+        /// the stage in progress.
+        fn least(&self, from: usize, used: usize, workers: usize, mut best: f64) -> f64 {
+            let all = self.stages.len() * TWELFTHS;
+            if from == all {
+                return 0.0;
+            }
+            let left =
+                self.stages.iter().zip(self.parts(from, all)).map(|(stage, part)| f64::from(stage.0) * part);
+            if left.sum::<f64>() >= best * workers as f64 {
+                return best;
+            }
+            let (first, begins_inside) = (from / TWELFTHS, !from.is_multiple_of(TWELFTHS));
+            let used = if begins_inside { used + 1 } else { 1 };
+            if workers == 0 || begins_inside && used > self.stages[first].2 {
+                return best;
+            }
+            for to in from + 1..=all {
+                let (last, ends_inside) = (to / TWELFTHS, !to.is_multiple_of(TWELFTHS));
+                if ends_inside && self.stages[last].2 == 1 {
+                    continue;
+                }
+                let load = self.load(&self.parts(from, to)[..self.stages.len()]);
+                if load < best {
+                    let used = if last == first { used } else { 1 };
+                    best = load.max(self.least(to, used, workers - 1, best)).min(best);
+                }
+            }
+            best
+        }
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(100))]
-        /// Without misses the least load is at least the greatest of: an equal share, a stage that may not be shared, and a shared
-        /// stage's part of what its copies allow. Groups of shares reach it up to what one stage that may not be shared adds.
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        /// Section 4.2.2 promises the least load of all groups whose first and last stage may be replicated. Nothing in twelfths is
+        /// below ours but for the thousandths in which shares are given.
+        #[test]
+        fn no_groups_in_twelfths_have_a_smaller_load(
+            stages in proptest::collection::vec((1u32..50, 1usize..5), 1..=STAGES),
+            bytes in proptest::collection::vec(0u32..40, STAGES),
+            workers in 1usize..5,
+            miss: bool,
+        ) {
+            let stages: Vec<_> = stages.into_iter().map(|(work, copies)| (work, 0, copies)).collect();
+            let target = target().with_miss(if miss { 64.0 } else { 0.0 });
+            let pipeline = chain(&stages, &bytes[..stages.len() - 1], workers, &target);
+            let name = if miss { "seg-both-replicated" } else { "seg-runtime-replicated" };
+            let mapping = named(name).unwrap().map(&pipeline);
+            let shares = Shares { stages: &stages, bytes: &bytes[..stages.len() - 1], miss: f64::from(u8::from(miss)) };
+            // Ours by the same definition.
+            let mut parts = vec![vec![0.0; stages.len()]; workers];
+            for segment in mapping.segments() {
+                parts[segment.worker()][segment.stages().clone()].fill(1.0);
+            }
+            for copies in mapping.copies() {
+                let all: u32 = copies.workers().iter().map(|(_, share)| share).sum();
+                for (worker, share) in copies.workers() {
+                    parts[*worker][copies.stage()] = f64::from(*share) / f64::from(all);
+                }
+            }
+            let ours = parts.iter().map(|parts| shares.load(parts)).fold(0.0, f64::max);
+            let time = mapping.loads(&pipeline).time();
+            prop_assert!((time - ours).abs() <= 1e-9 * ours, "{time} {ours}");
+            let least = shares.least(0, 0, workers, f64::INFINITY);
+            prop_assert!(ours <= least * 1.01, "{name}: {ours}, in twelfths {least}, {mapping:?}");
+        }
+
+        /// Whatever the workers share, and in whatever order, the greatest work is at least an equal share, that of a stage that may not
+        /// be shared, and that of a shared stage over its copies. The greatest of these is at least half of ours: workers that each take at
+        /// least as much, and stop at the next stage or at twice as much, suffice.
         #[test]
         fn loads_are_between_the_bounds(
             stages in proptest::collection::vec((1u32..50, 1usize..5), 1..9),
             bytes in proptest::collection::vec(0u32..40, 8),
             workers in 1usize..7,
-            miss: bool,
         ) {
             let stages: Vec<_> = stages.into_iter().map(|(work, copies)| (work, 0, copies)).collect();
+            let free = target().with_miss(0.0);
             let pipeline = chain(&stages, &bytes[..stages.len() - 1], workers, &target());
-            let mapping = if miss { by_both(&pipeline) } else { by_work(&pipeline) };
-            let work = mapping.loads(&pipeline.for_target(&target().with_miss(0.0))).time();
-            let time = if miss { mapping.loads(&pipeline).time() } else { work };
-            let least = stages.iter().map(|(work, _, copies)| f64::from(*work) / (*copies).min(workers) as f64).fold(0.0, f64::max);
-            let least = least.max(pipeline.work() / workers as f64) * 0.99;
-            prop_assert!(work >= least, "{work} {least}");
-            let without = if miss { seg_both::map(&pipeline) } else { seg_runtime::map(&pipeline) };
-            let without = without.loads(&pipeline.for_target(&target().with_miss(if miss { 64.0 } else { 0.0 }))).time();
-            prop_assert!(time <= without * 1.01, "{time} {without}");
-            if !miss {
-                // Each worker but the last is full, or the next stage may not be shared and does not fit.
-                let whole = stages.iter().filter(|stage| stage.2 < workers).map(|stage| f64::from(stage.0)).fold(0.0, f64::max);
-                prop_assert!(time <= (pipeline.work() / workers as f64 + whole) * 1.02, "{time} {whole}");
+            let each = stages.iter().map(|(work, _, copies)| f64::from(*work) / (*copies).min(workers) as f64);
+            let least = each.fold(pipeline.work() / workers as f64, f64::max);
+            let work = |mapping: &Mapping| mapping.loads(&pipeline.for_target(&free)).time();
+            let mappings = [by_work(&pipeline), by_both(&pipeline)];
+            for mapping in &mappings {
+                prop_assert!(work(mapping) >= least * (1.0 - 1e-9), "{} {least}", work(mapping));
             }
-            prop_assert_eq!(named("seg-both-replicated").unwrap().name(), "seg-both-replicated");
+            prop_assert!(work(&mappings[0]) <= 2.0 * least, "{} {least}", work(&mappings[0]));
+            // Replicas make it no worse, but for the thousandths in which shares are given.
+            prop_assert!(work(&mappings[0]) <= work(&seg_runtime::map(&pipeline)) * 1.01);
+            let time = |mapping: &Mapping| mapping.loads(&pipeline).time();
+            prop_assert!(time(&mappings[1]) <= time(&seg_both::map(&pipeline)) * 1.01);
         }
     }
 }

@@ -2,13 +2,34 @@
 
 use super::{Buffers, Mapping, Pipeline, Segment};
 use crate::passes::balance::balanced;
+use std::ops::Range;
 
-/// The greatest work of a segment is as small as possible, which is at most twice that of any assignment of stages to workers.
+/// A segment for each worker, whose greatest work is as small as possible, which is at most twice that of any assignment of stages to
+/// workers. Where fewer suffice, that of most work is split until each worker has one.
 pub(super) fn map(pipeline: &Pipeline) -> Mapping {
     let works: Vec<u128> = pipeline.stages().iter().map(|stage| stage.work() as u128).collect();
-    let segments = balanced(&works, pipeline.workers()).enumerate();
+    let mut pieces: Vec<Range<usize>> = balanced(&works, pipeline.workers()).collect();
+    while pieces.len() < pipeline.workers() {
+        let several = (0..pieces.len()).filter(|at| pieces[*at].len() > 1);
+        let work = |at: &usize| works[pieces[*at].clone()].iter().sum::<u128>();
+        let Some(at) = several.max_by_key(work) else { break };
+        let cut = middle(&works, pieces[at].clone());
+        let behind = cut..std::mem::replace(&mut pieces[at].end, cut);
+        pieces.insert(at + 1, behind);
+    }
+    let segments = pieces.into_iter().enumerate();
     let segments = segments.map(|(worker, stages)| Segment::new(stages, worker)).collect();
     Mapping::new(segments, Buffers::Least, Buffers::Hundred)
+}
+
+/// The cut of several stages whose greater side has least work.
+fn middle(works: &[u128], stages: Range<usize>) -> usize {
+    let (mut before, all) = (0, works[stages.clone()].iter().sum::<u128>());
+    let greater = |cut: &usize| {
+        before += works[cut - 1];
+        before.max(all - before)
+    };
+    (stages.start + 1..stages.end).min_by_key(greater).unwrap_or(stages.end)
 }
 
 #[cfg(test)]
@@ -52,6 +73,7 @@ mod tests {
             let least = of_any_assignment(&works, workers);
             let optimum = greatest(&pipeline, &map(&pipeline));
             prop_assert!(optimum >= least && optimum <= 2.0 * least, "{optimum} {least}");
+            prop_assert_eq!(map(&pipeline).segments().len(), workers.min(works.len()));
             for other in [seg_runtime_greedy::map, bin_fullest::map, bin_emptiest::map] {
                 prop_assert!(greatest(&pipeline, &other(&pipeline)) >= least);
             }
