@@ -14,8 +14,8 @@ pub(super) const KEPT: usize = if cfg!(miri) { 0 } else { 64 };
 #[derive(Default)]
 pub(super) struct IdleThreads {
     pub(super) list: Mutex<List>,
-    /// The number of idle members that spin. It bounds wasted processor time and orders nothing, so it is `Relaxed`.
-    spinning: AtomicUsize,
+    /// The number of spins that members have begun. It bounds wasted processor time and orders nothing, so it is `Relaxed`.
+    spins: AtomicUsize,
 }
 
 /// Invariant: each seat is in the list or in one caller's hand, never both. So only the thread that takes a seat out of
@@ -81,25 +81,21 @@ impl IdleThreads {
         }
     }
 
-    /// Whether one more member may spin. After true the caller must call [`IdleThreads::end_spin`].
+    /// The number of a spin that a member begins.
+    pub(super) fn begin_spin(&self) -> usize {
+        if cfg!(loom) { 0 } else { self.spins.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Whether this spin may go on: it is one of the latest, of which there are one fewer than cores. The latest, since the
+    /// next caller takes the seat that became idle last.
     #[cfg(not(loom))]
-    pub(super) fn try_begin_spin(&self) -> bool {
-        let may =
-            self.spinning.fetch_add(1, Ordering::Relaxed) + 1 < crate::threads::cores::last_parallelism();
-        if !may {
-            self.end_spin();
-        }
-        may
+    pub(super) fn may_spin(&self, spin: usize) -> bool {
+        self.spins.load(Ordering::Relaxed).wrapping_sub(spin) < crate::threads::cores::last_parallelism()
     }
 
     /// A model has no clock, so no member spins.
     #[cfg(loom)]
-    pub(super) fn try_begin_spin(&self) -> bool {
+    pub(super) fn may_spin(&self, _: usize) -> bool {
         false
-    }
-
-    /// Ends a spin that [`IdleThreads::try_begin_spin`] has begun.
-    pub(super) fn end_spin(&self) {
-        self.spinning.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -50,9 +50,10 @@
 //!
 //! Before it waits, a side spins for a few microseconds (`seat::SPIN`), since waking a thread through the system takes
 //! longer than the gap between two short jobs. It spins on `changes`, a counter that `set` increments `Relaxed`: a
-//! stale value only prolongs the spin, for the state is read under the lock afterwards. At most one member fewer than
-//! there are cores spins at a time. Then the thread sleeps, so an idle pool uses no processor time. Beyond `idle::KEPT`
-//! idle members threads end.
+//! stale value only prolongs the spin, for the state is read under the lock afterwards. One member fewer than there are
+//! cores spins at a time, those that became idle last, since the next caller takes them first: a run of an adaptor that
+//! follows another finds its runner awake (27 us of 640). Then the thread sleeps, so an idle pool uses no processor
+//! time. Beyond `idle::KEPT` idle members threads end.
 
 mod affinity;
 pub(crate) mod cores;

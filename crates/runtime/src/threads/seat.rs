@@ -101,14 +101,14 @@ impl Seat {
         }
     }
 
-    /// Releases the lock, spins until the state changes or [`SPIN`] has passed, and takes the lock again. `changes` is
-    /// read under the lock first, so a change after the release ends the spin.
+    /// Releases the lock, spins until the state changes, [`SPIN`] has passed or it `may` not go on, and takes the lock
+    /// again. `changes` is read under the lock first, so a change after the release ends the spin.
     #[cfg(not(loom))]
-    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
+    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>, may: impl Fn() -> bool) -> MutexGuard<'s, Shared> {
         let before = self.changes.load(Ordering::Relaxed);
         drop(shared);
         let start = std::time::Instant::now();
-        while self.changes.load(Ordering::Relaxed) == before && start.elapsed() < SPIN {
+        while self.changes.load(Ordering::Relaxed) == before && start.elapsed() < SPIN && may() {
             (0..16).for_each(|_| std::hint::spin_loop());
         }
         lock(&self.shared)
@@ -116,7 +116,7 @@ impl Seat {
 
     /// A model has no clock, so this returns at once.
     #[cfg(loom)]
-    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
+    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>, _may: impl Fn() -> bool) -> MutexGuard<'s, Shared> {
         shared
     }
 
@@ -131,12 +131,10 @@ impl Seat {
                 // Only the caller leaves `Done`, and only the next caller leaves `Idle`: both are restored.
                 state => shared.state = state,
             }
-            if !spun && idle.try_begin_spin() {
-                shared = self.spin(shared);
-                idle.end_spin();
-                spun = true;
+            if !std::mem::replace(&mut spun, true) {
+                let spin = idle.begin_spin();
+                shared = self.spin(shared, || idle.may_spin(spin));
             } else {
-                spun = true;
                 // Two system calls outside the lock: a name, and the answer that the next run then need not compute.
                 drop(shared);
                 name_thread(IDLE);
@@ -178,7 +176,7 @@ impl Seat {
                 State::Closed => unreachable!("a seat in a caller's hand is never closed"),
             }
             if !std::mem::replace(&mut spun, true) {
-                shared = self.spin(shared);
+                shared = self.spin(shared, || true);
                 continue;
             }
             shared.caller_waits = true;
