@@ -21,7 +21,7 @@ use thalweg::embed::plan::Assignment;
 use thalweg::plan::mappers::{self, Target};
 use thalweg::plan::{Plan, Wishes};
 use thalweg::prelude::*;
-use thalweg::{Error, Output};
+use thalweg::{Error, Output, Report};
 
 /// Source, two parallel nodes, a sequential one and a sink.
 fn squares(items: u64) -> Output<'static, Vec<u64>> {
@@ -292,21 +292,71 @@ fn branches(items: u64) -> Output<'static, Vec<u64>> {
     both.par_map(|n| n + 1).named("add").state_bytes(10 << 10).collect()
 }
 
-#[test]
-fn every_mapper_gives_the_same_output_on_any_number_of_workers() {
-    const ITEMS: u64 = 2000;
-    let expected: Vec<u64> = (0..ITEMS).map(|n| ((n * n) ^ (n ^ n >> 3)) + 1).collect();
-    let report = branches(ITEMS).run_with(&Options::new().threads(1)).unwrap().into_report();
-    let target = Target::default().with_cache(128 << 10);
+/// Items dealt to two branches, of which one is parallel, and joined in order.
+fn dealt(items: u64) -> Output<'static, Vec<u64>> {
+    let graph = Graph::new();
+    let [most, rest] = graph.source(0..items).named("read").deal([2, 1]);
+    let most = most.par_map(|n| n * n).named("square").state_bytes(100 << 10);
+    let rest = rest.map(|n| n ^ n >> 2).named("mix").state_bytes(50 << 10);
+    graph.interleave([2, 1], [most, rest]).map(|n| n + 7).named("add").state_bytes(50 << 10).collect()
+}
+
+/// A loop between parallel nodes: each item depends on the one before.
+fn looped(items: u64) -> Output<'static, Vec<u64>> {
+    let graph = Graph::new();
+    let (end, before) = graph.feedback([0u64]);
+    let source =
+        graph.source(0..items).named("read").par_map(|n| n * 3).named("triple").state_bytes(90 << 10);
+    let mixed =
+        source.zip(before).map(|(n, before)| n ^ before.rotate_left(7)).named("mix").state_bytes(60 << 10);
+    let (out, next) = mixed.tee();
+    next.map(|n| n + 1).named("next").feed(end);
+    out.par_map(|n| n ^ 5).named("last").state_bytes(40 << 10).collect()
+}
+
+/// The plan of a mapper from a run of the graph, with the mapper's own policy.
+fn by_mapper(name: &str, threads: usize, report: &Report) -> Plan {
+    let (graph, target) = (report.graph(), Target::default().with_cache(128 << 10));
+    let plan = Plan::new(graph, &Wishes::default().threads(threads));
+    let pipeline = plan.pipeline(graph, &report.profile(), &target);
+    let mapping = mappers::named(name).unwrap().map(&pipeline);
+    let mut plan = plan.with_mapping(graph, &pipeline, name, &mapping).unwrap();
+    *plan.policy_mut() = mapping.policy().to_owned();
+    plan
+}
+
+type Make = fn(u64) -> Output<'static, Vec<u64>>;
+
+/// Runs a graph by the plan of each mapper, on 1 to 8 workers.
+fn runs_by_all_mappers(make: Make, items: u64, expected: &[u64]) {
+    let report = make(items).run_with(&Options::new().threads(1)).unwrap().into_report();
     for (name, _) in mappers::names() {
         for threads in 1..=8 {
-            let wishes = Wishes::default().threads(threads).policy("static");
-            let plan = Plan::new(report.graph(), &wishes);
-            let mapper = mappers::named(name).unwrap();
-            let plan = plan.mapped(report.graph(), &report.profile(), mapper, &target).unwrap();
+            let plan = by_mapper(name, threads, &report);
             let what = format!("{name} on {threads}:\n{}", plan.on(report.graph()));
-            let items = watch(what.clone(), || branches(ITEMS).run_with(&Options::new().plan(plan)));
-            assert!(items.unwrap().into_value() == expected, "{what}");
+            let run = watch(what.clone(), || make(items).run_with(&Options::new().plan(plan)));
+            let (items, report) = run.unwrap().into_parts();
+            assert!(items == expected, "{what}");
+            assert_eq!(report.policy(), if name == "best" { "static:spare=help" } else { "static" });
         }
     }
+}
+
+#[test]
+fn every_mapper_gives_the_same_output_on_any_number_of_workers() {
+    let expected: Vec<u64> = (0..500).map(|n: u64| ((n * n) ^ (n ^ n >> 3)) + 1).collect();
+    runs_by_all_mappers(branches, 500, &expected);
+    let branch = |n: u64| if n % 3 < 2 { n * n } else { n ^ n >> 2 };
+    runs_by_all_mappers(dealt, 500, &(0..500).map(|n| branch(n) + 7).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_mapper_gives_the_same_output_of_a_loop() {
+    let mut before = 0_u64;
+    let next = |n: u64| {
+        let item = (n * 3) ^ before.rotate_left(7);
+        before = item + 1;
+        item ^ 5
+    };
+    runs_by_all_mappers(looped, 40, &(0..40).map(next).collect::<Vec<_>>());
 }
