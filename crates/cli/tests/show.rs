@@ -150,7 +150,7 @@ fn a_mapper_makes_the_next_plan() {
     fs::write(folder.path().join("machine.txt"), machine).unwrap();
     let arguments = ["des.json", "--next-plan", "--mapper", "seg-both", "--machine", "machine.txt"];
     let plan = stdout(&show(folder.path(), &arguments));
-    assert!(plan.contains("\n# 1 of 1 caches that several cores share are smaller than "), "{plan}");
+    assert!(plan.contains("\nnote 1 of 1 caches that several cores share are smaller than "), "{plan}");
     let message = refused(folder.path(), &["des.json", "--next-plan", "--mapper", "fifo"]);
     assert!(message.contains("unknown mapper `fifo`\nhelp: known mappers are seg-cache, "), "{message}");
     let message = refused(folder.path(), &["des.json", "--mapper", "best"]);
