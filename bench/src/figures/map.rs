@@ -10,6 +10,7 @@
 //! name, with its policy; `auto` is what a user has without a plan. All run on the same input in every round. Modules of random pipelines
 //! compute for as long as they were drawn, and touch all of their state.
 
+use std::sync::OnceLock;
 use thalweg::machine::{self, Machine};
 use thalweg::plan::Plan;
 use thalweg::plan::mappers::{self, Target};
@@ -121,6 +122,16 @@ fn random(seed: u64, pace: Pace) -> Program {
     Box::new(move |options| ran(synthetic::graph(&pipeline, periods, seed, pace), options, |sum| *sum))
 }
 
+/// This machine with its costs, which are measured once.
+fn target() -> &'static Target {
+    static HERE: OnceLock<Target> = OnceLock::new();
+    HERE.get_or_init(|| {
+        let machine = Machine::here();
+        let costs = machine::measure(&machine);
+        Target::of(&machine.with_costs(costs))
+    })
+}
+
 fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Ran) {
     let threads = session.options.threads;
     let plain = Options::new().threads(threads);
@@ -131,12 +142,10 @@ fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Ran) 
             return;
         }
     };
-    let machine = Machine::here();
-    let costs = machine::measure(&machine);
-    let target = Target::of(&machine.with_costs(costs));
+    let target = target();
     let planned = |mapper: &str| -> Option<Plan> {
         let (mapper, plan, graph) = (mappers::named(mapper).ok()?, report.plan()?, report.graph());
-        let pipeline = plan.pipeline(graph, &report.profile(), &target);
+        let pipeline = plan.pipeline(graph, &report.profile(), target);
         let mapping = mapper.map(&pipeline);
         let mut plan = plan.with_mapping(graph, &pipeline, mapper.name(), &mapping).ok()?;
         *plan.policy_mut() = mapping.policy().to_owned();
@@ -171,9 +180,10 @@ fn figure(session: &mut Session, name: &str, program: &dyn Fn(&Options) -> Ran) 
     session.show(&line, &records);
     if let Some(fastest) = far_ahead(&line) {
         let both: Vec<_> = ["best", fastest].into_iter().filter_map(named).collect();
-        session.options.runs *= AGAIN;
+        let runs = session.options.runs;
+        session.options.runs = runs * AGAIN;
         session.figure(&name.replacen("map.", "map.again.", 1), Measure::Ms, threads, both);
-        session.options.runs /= AGAIN;
+        session.options.runs = runs;
     }
 }
 

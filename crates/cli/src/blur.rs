@@ -41,7 +41,7 @@ impl Blur {
         let progress = self.engine.steps(None);
         let ran = rg::graph(images, &Parameters { sigma: self.radius }).run_with(&options);
         progress.end(&ran);
-        let (blurred, report) = ran?.into_parts();
+        let (blurred, report) = ran.map_err(thalweg::Error::from)?.into_parts();
         let counts = format!("{} x {} pixels", image.width(), image.height());
         self.picture.write(blurred.first().context("the run has made no picture")?, interrupt)?;
         self.engine.results.finish(&report, || counts, interrupt)

@@ -85,7 +85,7 @@ impl Despeckle {
             if ran.is_err() || step + 1 == self.steps {
                 progress.end(&ran);
             }
-            last = Some(ran?.into_parts().1);
+            last = Some(ran.map_err(thalweg::Error::from)?.into_parts().1);
             std::mem::swap(&mut planes, &mut smooth);
             progress.reach(u64::from(step) + 1);
         }

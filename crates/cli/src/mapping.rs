@@ -25,7 +25,7 @@ pub(crate) struct Mapping {
     mapper_cache: Option<u64>,
     /// The room between the segments of --mapper: what firings need (`least`), twice the least common multiple of both ends
     /// (`2lcm`), 100 firings (`100`), by the gain of the channel (`gain`), as many bytes as the cache has (`cache`), or what the
-    /// plan has without a mapper (`kept`)
+    /// plan has without a mapper (`kept`). Not for StreamIt programs, whose compiler sizes buffers
     #[arg(long, hide_short_help = true, value_name = "RULE", requires = "mapper")]
     mapper_buffers: Option<String>,
 }
@@ -131,8 +131,8 @@ impl Mapping {
         }
         let profile = Profile::declared(graph).map_err(|undeclared| {
             Misuse::new(format!(
-                "--mapper: {undeclared}, which a mapper needs to know before a run\n\
-                 help: run the program once with --save-report FILE, and then with the plan that `thalweg show FILE --next-plan \
+                "--mapper before a run needs declared times and rates: {undeclared}\n\
+                 help: or run the program once with --save-report FILE, and then with the plan that `thalweg show FILE --next-plan \
                  --mapper NAME` prints"
             ))
         })?;

@@ -158,7 +158,7 @@ fn a_mapper_makes_the_next_plan() {
     let failed = demo(&["--mapper", "best"]);
     let message = String::from_utf8_lossy(&failed.stderr).into_owned();
     assert!(
-        !failed.status.success() && message.contains("does not declare the time of a firing"),
+        !failed.status.success() && message.contains("declares no time of a firing\nhelp: declare it"),
         "{message}"
     );
     let message = String::from_utf8_lossy(&demo(&["--mapper", "fifo"]).stderr).into_owned();
@@ -218,7 +218,10 @@ fn a_mapper_makes_the_next_plan_of_a_compiled_program() {
         assert!(plan.starts_with(&format!("# mapper {mapper}: cache of ")), "{plan}");
         assert!(plan.contains("\npolicy static") && plan.contains("\nsegment 0"), "{plan}");
         fs::write(folder.path().join("plan.txt"), plan).unwrap();
-        assert!(run(&["--plan", "plan.txt"]) == printed, "{mapper}");
+        let file = format!("{mapper}.json");
+        assert!(run(&["--plan", "plan.txt", "--save-report", &file]) == printed, "{mapper}");
+        let report = stdout(&show(folder.path(), &[&file]));
+        assert!(report.contains("note: no cost of a miss was measured"), "{report}");
     }
     let arguments = ["r.json", "--next-plan", "--mapper", "best", "--mapper-buffers", "least"];
     let message = refused(folder.path(), &arguments);

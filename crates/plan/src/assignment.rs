@@ -83,12 +83,31 @@ impl Plan {
         maker.made
     }
 
-    /// The length of a worker's claims of a parallel node that has [`Plan::shares`], where one may have `length` firings: in proportion to
-    /// the worker's share, so that workers that claim equally often take parts of the items as the shares say. The worker with the
-    /// largest share has all of `length`, and each at least one firing. Without shares all have `length`.
+    /// The length of a worker's claims of a parallel node that has [`Plan::shares`], where the longest may have `length` firings: in
+    /// proportion to the worker's share, so that workers that claim equally often take parts of the items as the shares say. The
+    /// worker with the largest share has all of `length`, and each at least one firing. Without shares all have `length`.
     ///
-    /// Where `length` is so small that the least share would be a part of a firing, as it is of long firings, claims are longer: up to 16
-    /// times, and up to [`Plan::claim_lengths`].
+    /// ```
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_plan::{Plan, Wishes};
+    ///
+    /// let mut graph = GraphData::new();
+    /// let node = graph.add(Node::parallel("node"));
+    /// let mut plan = Plan::new(&graph, &Wishes::default().threads(3));
+    /// plan.pools_mut().insert(node, vec![2, 0]);
+    /// plan.shares_mut().insert(node, vec![1, 3]);
+    /// assert_eq!([0, 2].map(|worker| plan.claim_for(node, worker, 60)), [60, 20]);
+    /// ```
+    pub fn claim_for(&self, node: NodeId, worker: usize, length: usize) -> usize {
+        let at = || self.pools.get(&node)?.iter().position(|listed| *listed as usize == worker);
+        match self.shares.get(&node) {
+            Some(shares) => at().map_or(length, |at| part_of_claim(length, shares, at)),
+            None => length,
+        }
+    }
+
+    /// The length of the longest claim of a parallel node that has [`Plan::shares`], where firings take so long that a claim should have
+    /// `length` of them: as many as let the least share have one, up to 16 times `length` and up to [`Plan::claim_lengths`].
     ///
     /// ```
     /// use thalweg_graph::{GraphData, Node};
@@ -100,31 +119,26 @@ impl Plan {
     /// plan.pools_mut().insert(node, vec![2, 0]);
     /// plan.shares_mut().insert(node, vec![1, 3]);
     /// plan.claim_lengths_mut()[0] = 64;
-    /// assert_eq!([0, 2].map(|worker| plan.claim_for(node, worker, 60)), [60, 20]);
-    /// assert_eq!([0, 2].map(|worker| plan.claim_for(node, worker, 1)), [3, 1]);
+    /// assert_eq!([1, 2, 60].map(|length| plan.longest_claim(node, length)), [3, 3, 60]);
     /// ```
-    pub fn claim_for(&self, node: NodeId, worker: usize, length: usize) -> usize {
-        let at = || self.pools.get(&node)?.iter().position(|listed| *listed as usize == worker);
-        let most = || self.claim_lengths.get(node.index()).copied().unwrap_or(length).max(length);
-        match self.shares.get(&node) {
-            Some(shares) => at().map_or(length, |at| part_of_claim(length, most(), shares, at)),
-            None => length,
-        }
+    pub fn longest_claim(&self, node: NodeId, length: usize) -> usize {
+        let Some(shares) = self.shares.get(&node) else { return length };
+        let least = shares.iter().min().copied().unwrap_or(1).max(1);
+        let wanted = shares.iter().max().copied().unwrap_or(1).div_ceil(least) as usize;
+        let planned = self.claim_lengths.get(node.index()).copied().unwrap_or(length);
+        length.max(wanted.min(length.saturating_mul(MAX_CLAIM_GROWTH)).min(planned))
     }
 }
 
-/// How many times as long claims become, so that the least share has one firing.
-const MOST_LONGER: usize = 16;
+/// How many times as long claims may become, so that the least share has one firing.
+const MAX_CLAIM_GROWTH: usize = 16;
 
-/// The part of `length` firings, or of up to `most`, for the replica at this place of the list of shares.
-fn part_of_claim(length: usize, most: usize, shares: &[u32], at: usize) -> usize {
-    let Some(own) = shares.get(at) else { return length };
-    let (least, greatest) = shares.iter().fold((u32::MAX, 1), |(a, b), share| (a.min(*share), b.max(*share)));
-    let wanted = greatest.div_ceil(least.max(1)) as usize;
-    let longest = length.max(wanted.min(most).min(length.saturating_mul(MOST_LONGER)));
-    // Rounded to the nearest.
-    let part = (longest as u128 * u128::from(*own) + u128::from(greatest / 2)) / u128::from(greatest);
-    usize::try_from(part).unwrap_or(longest).max(1)
+/// The part of `length` firings for the replica at this place of the list of shares, rounded to the nearest.
+fn part_of_claim(length: usize, shares: &[u32], at: usize) -> usize {
+    let (Some(own), Some(most)) = (shares.get(at), shares.iter().max()) else { return length };
+    let most = u128::from((*most).max(1));
+    let part = (length as u128 * u128::from(*own) + most / 2) / most;
+    usize::try_from(part).unwrap_or(length).max(1)
 }
 
 /// An assignment that is being made.
@@ -262,24 +276,30 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_claim_lets_the_least_share_have_a_firing() {
+        let (_, mut plan) = plan("p");
+        let node = NodeId(0);
+        plan.claim_lengths_mut()[0] = 512;
+        assert_eq!(plan.longest_claim(node, 1), 1, "no shares");
+        plan.shares_mut().insert(node, vec![2, 4, 9]);
+        assert_eq!([1, 5, 9].map(|length| plan.longest_claim(node, length)), [5, 5, 9]);
+        plan.shares_mut().insert(node, vec![1, 8, 1000]);
+        assert_eq!(plan.longest_claim(node, 2), 32, "no more than 16 times");
+        plan.claim_lengths_mut()[0] = 4;
+        assert_eq!([2, 8].map(|length| plan.longest_claim(node, length)), [4, 8], "the plan's maximum");
+        plan.shares_mut().insert(node, vec![0, u32::MAX]);
+        assert_eq!(plan.longest_claim(node, usize::MAX), usize::MAX);
+    }
+
+    #[test]
     fn claims_are_in_proportion_to_shares() {
         let (_, mut plan) = plan("p");
         let node = NodeId(0);
         plan.pools_mut().insert(node, vec![0, 1, 2]);
-        plan.claim_lengths_mut()[0] = 512;
         assert_eq!(plan.claim_for(node, 1, 64), 64);
         plan.shares_mut().insert(node, vec![1, 2, 4]);
         assert_eq!([0, 1, 2, 3].map(|worker| plan.claim_for(node, worker, 64)), [16, 32, 64, 64]);
-        assert_eq!([0, 1, 2].map(|worker| plan.claim_for(node, worker, 1)), [1, 2, 4], "long firings");
-        plan.claim_lengths_mut()[0] = 2;
-        assert_eq!([0, 1, 2].map(|worker| plan.claim_for(node, worker, 1)), [1, 1, 2], "the plan's maximum");
-        *plan.shares_mut().get_mut(&node).unwrap() = vec![1, 8, 1000];
-        plan.claim_lengths_mut()[0] = 512;
-        assert_eq!(
-            [0, 1, 2].map(|worker| plan.claim_for(node, worker, 2)),
-            [1, 1, 32],
-            "no more than 16 times"
-        );
+        assert_eq!([0, 1, 2].map(|worker| plan.claim_for(node, worker, 1)), [1; 3]);
         *plan.shares_mut().get_mut(&node).unwrap() = vec![1, u32::MAX, u32::MAX];
         let lengths = [0, 1].map(|worker| plan.claim_for(node, worker, usize::MAX));
         assert_eq!(lengths, [usize::MAX / u32::MAX as usize, usize::MAX]);

@@ -19,8 +19,8 @@ data! {
         view policy: String => &str, policy_mut;
         /// The name of the mapper that has decided segments, workers and capacities, if one has: a record, which changes no run.
         option mapper: Option<String> => Option<&str>, mapper_mut;
-        /// What the mapper says of its decisions, as that an assumption of its bounds does not hold: sentences, which change no run. The
-        /// run's report repeats them.
+        /// Remarks of the mapper, a sentence each, for example that an assumption of its bounds does not hold. They change no run; its
+        /// report repeats them.
         view notes: Vec<String> => &[String], notes_mut;
         /// The maximum number of bytes that all channels together may hold. `None` is no limit.
         copy budget: Option<usize>, budget_mut;

@@ -239,18 +239,26 @@ pub enum Undeclared {
         /// Its name.
         channel: String,
     },
-    /// The rates contradict each other, or a steady state has too many firings.
+    /// The rates contradict each other, or a steady state has more firings than can be counted.
     Unbalanced,
 }
 
 impl fmt::Display for Undeclared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Undeclared::Time { node } => {
-                write!(f, "node `{}` does not declare the time of a firing (`firing_time`)", shown(node))
+            Undeclared::Time { node } => write!(
+                f,
+                "node `{}` declares no time of a firing\nhelp: declare it with `firing_time`",
+                shown(node)
+            ),
+            Undeclared::Rate { channel } => write!(
+                f,
+                "channel `{}` has a dynamic rate\nhelp: declare `push` and `pop` of its ends",
+                shown(channel)
+            ),
+            Undeclared::Unbalanced => {
+                f.write_str("the rates have no steady state, or one of too many firings")
             }
-            Undeclared::Rate { channel } => write!(f, "channel `{}` has a dynamic rate", shown(channel)),
-            Undeclared::Unbalanced => f.write_str("the rates of the graph have no steady state"),
         }
     }
 }
@@ -301,6 +309,33 @@ mod tests {
         let mut few = Profile::default();
         few.merge(&Profile::new(Duration::ZERO, vec![measured], vec![ChannelProfile::new(1, 8)])).unwrap();
         assert_eq!((few.nodes(), few.channels()), (&[measured][..], &[ChannelProfile::new(1, 8)][..]));
+    }
+
+    #[test]
+    fn what_a_graph_does_not_declare_is_named() {
+        use thalweg_graph::{InPort, Item, Link, Node, OutPort};
+        let item = Item::of::<u64>();
+        let graph = |push, pops: [u32; 2], times: usize| {
+            let mut graph = GraphData::new();
+            let push = |name| OutPort::new(name, item).with_push(push);
+            let source = graph.add(Node::sequential("source").output(push("a")).output(push("b")));
+            let inputs = [("a", pops[0]), ("b", pops[1])];
+            let input =
+                |(name, pop): (&'static str, u32)| InPort::new(name, item).with_pop(Rate::Static(pop.into()));
+            let join = Node::sequential("join").input(input(inputs[0])).input(input(inputs[1]));
+            let join = graph.add(join);
+            (0..2).for_each(|at| _ = graph.connect((source, at), (join, at), Link::default()).unwrap());
+            [source, join][..times]
+                .iter()
+                .for_each(|node| graph.declare_time(*node, Duration::from_nanos(5)));
+            Profile::declared(&graph)
+        };
+        let one = Rate::Static(1);
+        assert_eq!(graph(one, [1, 1], 2).unwrap().channels()[1], ChannelProfile::new(1, 8));
+        assert_eq!(graph(one, [1, 1], 1), Err(Undeclared::Time { node: "join".into() }));
+        let channel = "source.a -> join.a".into();
+        assert_eq!(graph(Rate::Dynamic, [1, 1], 2), Err(Undeclared::Rate { channel }));
+        assert_eq!(graph(one, [1, 2], 2), Err(Undeclared::Unbalanced));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! threads 2
 //! policy auto
 //! mapper seg-both                               with a mapper
-//! note 1 of 3 stages needs more than the cache  what the mapper says of its decisions
+//! note 1 of 3 stages needs more than the cache  a remark of the mapper
 //! budget 1048576 bytes                          with a budget
 //! batch 16384
 //! window 32

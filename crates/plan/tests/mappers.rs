@@ -96,12 +96,12 @@ proptest! {
 }
 
 #[test]
-fn a_miss_that_was_not_measured_is_said() {
+fn a_miss_that_was_not_measured_is_reported() {
     let graph = graph(&[(false, 1, 1, vec![])]);
     let plan = Plan::new(&graph, &Wishes::default());
     let mapped =
         plan.mapped(&graph, &profile(&graph), mappers::named("seg-both").unwrap(), &Target::default());
-    assert!(mapped.unwrap().notes()[0].starts_with("a miss counts 3 ns, since it was not measured"));
+    assert!(mapped.unwrap().notes()[0].starts_with("no cost of a miss was measured: it counts 3 ns"));
 }
 
 /// What the thesis assumes and these graphs do not have: a chain, static rates, one size of items, known state, state that fits.

@@ -179,50 +179,54 @@ fn any_plan() -> impl Strategy<Value = Plan> {
     let sets = || proptest::collection::vec(proptest::collection::vec(0u32..8, 0..5), 0..3);
     let numbers = any::<(usize, usize, usize, usize, u64, Option<usize>)>();
     let policy = r"\PC*|[\s\x00-\x24\\{}]{0,6}";
-    ((claims, capacities, 1usize..=4096, policy, raised), (numbers, any_maps(), sets(), sets())).prop_map(
-        |((claims, capacities, threads, policy, raised), (numbers, maps, segments, regions))| {
-            let mut plan = Plan::new(&GraphData::new(), &Wishes::default());
-            let (nodes, channels) = (claims.len() as u32, capacities.len() as u32);
-            if channels > 0 {
-                let channel = |at: prop::sample::Index| ChannelId(at.index(capacities.len()) as u32);
-                let raised = raised.into_iter();
-                *plan.raised_mut() =
-                    raised.map(|(at, asked, given)| Raised::new(channel(at), asked, given)).collect();
-            }
-            (*plan.claim_lengths_mut(), *plan.capacities_mut(), *plan.threads_mut()) =
-                (claims, capacities, threads);
-            let hash;
-            (
-                *plan.batch_mut(),
-                *plan.window_mut(),
-                *plan.held_mut(),
-                *plan.kept_mut(),
-                hash,
-                *plan.budget_mut(),
-            ) = numbers;
-            *plan.graph_mut() = Fingerprint::new(plan.held(), plan.kept(), hash);
-            *plan.policy_mut() = policy;
-            let node = |(id, value)| (NodeId(id), value);
-            let channel = |(id, value)| (ChannelId(id), value);
-            *plan.replicas_mut() = maps.0.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
-            *plan.affinity_mut() = maps.1.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
-            *plan.own_threads_mut() = maps.2.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
-            *plan.slots_mut() = maps.3.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
-            *plan.byte_limits_mut() =
-                maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
-            let lists = segments.iter().enumerate().filter(|(id, _)| *id < nodes as usize);
-            *plan.pools_mut() = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
-            *plan.shares_mut() = plan.pools().clone();
-            *plan.mapper_mut() = plan.budget().map(|_| plan.policy().to_owned());
-            *plan.notes_mut() = plan.mapper().map(str::to_owned).into_iter().collect();
-            let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
-                let known = |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
-                sets.into_iter().map(known).collect()
-            };
-            (*plan.segments_mut(), *plan.regions_mut()) = (sets(segments), sets(regions));
-            plan
-        },
-    )
+    let notes = proptest::collection::vec(r"\PC*|[\s\x00-\x24\\{}]{0,6}|( ?[a-z#]{0,3}){0,4}", 0..3);
+    ((claims, capacities, 1usize..=4096, policy, raised, notes), (numbers, any_maps(), sets(), sets()))
+        .prop_map(
+            |((claims, capacities, threads, policy, raised, notes), (numbers, maps, segments, regions))| {
+                let mut plan = Plan::new(&GraphData::new(), &Wishes::default());
+                let (nodes, channels) = (claims.len() as u32, capacities.len() as u32);
+                if channels > 0 {
+                    let channel = |at: prop::sample::Index| ChannelId(at.index(capacities.len()) as u32);
+                    let raised = raised.into_iter();
+                    *plan.raised_mut() =
+                        raised.map(|(at, asked, given)| Raised::new(channel(at), asked, given)).collect();
+                }
+                (*plan.claim_lengths_mut(), *plan.capacities_mut(), *plan.threads_mut()) =
+                    (claims, capacities, threads);
+                let hash;
+                (
+                    *plan.batch_mut(),
+                    *plan.window_mut(),
+                    *plan.held_mut(),
+                    *plan.kept_mut(),
+                    hash,
+                    *plan.budget_mut(),
+                ) = numbers;
+                *plan.graph_mut() = Fingerprint::new(plan.held(), plan.kept(), hash);
+                *plan.policy_mut() = policy;
+                let node = |(id, value)| (NodeId(id), value);
+                let channel = |(id, value)| (ChannelId(id), value);
+                *plan.replicas_mut() = maps.0.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
+                *plan.affinity_mut() = maps.1.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
+                *plan.own_threads_mut() = maps.2.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
+                *plan.slots_mut() =
+                    maps.3.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
+                *plan.byte_limits_mut() =
+                    maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
+                let lists = segments.iter().enumerate().filter(|(id, _)| *id < nodes as usize);
+                *plan.pools_mut() = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
+                *plan.shares_mut() = plan.pools().clone();
+                *plan.mapper_mut() = plan.budget().map(|_| plan.policy().to_owned());
+                *plan.notes_mut() = notes;
+                let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
+                    let known =
+                        |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
+                    sets.into_iter().map(known).collect()
+                };
+                (*plan.segments_mut(), *plan.regions_mut()) = (sets(segments), sets(regions));
+                plan
+            },
+        )
 }
 
 proptest! {

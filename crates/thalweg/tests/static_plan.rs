@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::case::{Case, Disturbance, case, run};
+use support::disturbed::undisturbed;
 use support::item::Counted;
 use support::loops::{Ended, any_loop, build, reference as loop_reference};
 use support::planning::legal_on;
@@ -127,6 +128,30 @@ fn one_change_wakes_the_workers_of_all_replicas() {
     });
     let sum = thalweg::from_iter(0..ITEMS).par_map(wait).fold(0, |sum, item| sum + item);
     assert_eq!(*watch("one change", || sum.run_with(&options.repeatable())).unwrap(), 6);
+}
+
+/// Two workers take claims of two and of one firing that sleep for a millisecond, and are not busy otherwise. Without shares their
+/// firings would take turns.
+#[test]
+fn claims_of_long_firings_follow_shares() {
+    let run = |shares: [u32; 2]| {
+        let options = with(3, move |plan| {
+            plan.affinity_mut().extend([(NodeId(0), 0), (NodeId(2), 0)]);
+            plan.pools_mut().insert(NodeId(1), vec![1, 2]);
+            plan.shares_mut().insert(NodeId(1), shares.to_vec());
+        });
+        let source = thalweg::from_iter(0..200u64);
+        let slow = source.par_map(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            std::thread::current().id()
+        });
+        let by = watch("shares", || slow.collect().run_with(&options)).unwrap().into_value();
+        by.chunk_by(|a, b| a == b).count()
+    };
+    undisturbed(|| {
+        let (equal, unequal) = (run([1, 1]), run([4, 1]));
+        assert!(unequal * 2 < equal, "{equal} and {unequal} stretches of items");
+    });
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub fn graph(pipeline: &Pipeline, periods: u64, seed: u64, pace: Pace) -> Output
     let mut items = items(seed);
     let mut left = periods * u64::from(pipeline.gains()[0]);
     let source = Graph::new().kernel("source", (), output("items").push(1));
+    // Source and sink take next to nothing beside a module; declared, so that mappers need no run.
     let source = source.state_bytes(0).firing_time(Duration::ZERO);
     let source = source.sequential(move |(), out| {
         let Some(less) = left.checked_sub(1) else { return ControlFlow::Break(()) };

@@ -4,6 +4,7 @@
 //! | figure | the thesis' | values |
 //! |---|---|---|
 //! | `map.model.CHART.I` | 3.1 to 3.5 | ns for an item of the source, of each mapper on pipeline I and 8 workers |
+//! | `map.model.handed-CHART.I` | some of these | the same, where an item from another worker costs time |
 //! | `map.model.speedup.PROGRAM.pN` | Table 4.1 | speed-ups of each mapper on N workers |
 //! | `map.model.misses.pN` | Table 4.2 | misses for an input of DNN in N caches |
 //! | `map.model.plan.PROGRAM.MAPPER` | 4.10 | the nodes of each of 8 workers, a replica as its share of one |
@@ -76,9 +77,14 @@ impl Known {
         target: &Target,
         cache: CacheModel,
     ) -> Result<Report, String> {
-        let plan = self.plan(mapper, workers, target)?;
+        self.play_with(mapper, target, &costs(workers, cache))
+    }
+
+    /// [`Known::play`] with any costs.
+    fn play_with(&self, mapper: &str, target: &Target, costs: &Settings) -> Result<Report, String> {
+        let plan = self.plan(mapper, costs.workers, target)?;
         let model = Model::of_profile(&self.graph, &self.profile);
-        run_planned(&Static::default(), &model, &costs(workers, cache), plan)
-            .map_err(|failure| format!("{mapper} on {workers} workers: {failure}"))
+        run_planned(&Static::default(), &model, costs, plan)
+            .map_err(|failure| format!("{mapper} on {} workers: {failure}", costs.workers))
     }
 }

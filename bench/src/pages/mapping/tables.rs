@@ -55,15 +55,19 @@ pub fn scatter(data: &Data, chart: &str) -> Option<String> {
     Scatter { x: "time of seg-cache (ns an item)", y: "time (ns an item)", clouds }.svg()
 }
 
-/// The charts, with the mappers' median and range of times over seg-cache's.
+/// The charts, with the mappers' median and range of times over seg-cache's; then those that are computed again with a cost of items from
+/// other workers.
 fn charts(data: &Data) -> String {
     let mut lines = Vec::new();
-    for (chart, title) in super::CHARTS {
-        for (mapper, ratios) in ratios(data, chart) {
+    let handed = super::CHARTS.map(|(chart, title)| (format!("handed-{chart}"), chart, title));
+    let plain = super::CHARTS.map(|(chart, title)| (chart.to_owned(), chart, title));
+    for (name, chart, title) in plain.into_iter().chain(handed) {
+        let cost = if name == chart { "" } else { ", hand-over" };
+        for (mapper, ratios) in ratios(data, &name) {
             let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
             let range = format!("{least:.2} to {most:.2}, {} pipelines", ratios.len());
             lines.push(vec![
-                format!("{}, {title}", chart.replace('-', ".")),
+                format!("{}, {title}{cost}", chart.replace('-', ".")),
                 mapper,
                 format!("{median:.2}"),
                 range,

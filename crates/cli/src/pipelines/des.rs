@@ -57,7 +57,7 @@ impl Des {
         let progress = self.run.engine.steps(None);
         let ran = des::graph(&blocks, &parameters).run_with(&options);
         progress.end(&ran);
-        let (result, report) = ran?.into_parts();
+        let (result, report) = ran.map_err(thalweg::Error::from)?.into_parts();
         let bytes = |blocks: &[u64]| -> Result<Vec<u8>> {
             Ok(if self.decrypt { des::unpadded(blocks)? } else { des::to_bytes(blocks) })
         };

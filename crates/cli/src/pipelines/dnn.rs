@@ -82,7 +82,7 @@ impl Dnn {
         let progress = self.run.engine.steps(None);
         let ran = network.graph(self.inputs, self.seed).run_with(&options);
         progress.end(&ran);
-        let (sum, report) = ran?.into_parts();
+        let (sum, report) = ran.map_err(thalweg::Error::from)?.into_parts();
         standard::print(&format!("{}checksum  {sum:016x}\n", time(&report)))?;
         standard::print(self.run.compare(sum, || Ok(network.sequential(self.inputs, self.seed)))?)?;
         self.run.engine.results.finish(&report, || counts, interrupt)

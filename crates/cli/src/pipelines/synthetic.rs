@@ -159,7 +159,7 @@ impl Synthetic {
         let progress = self.run.engine.steps(None);
         let ran = synthetic::graph(&pipeline, periods, self.seed, pace).run_with(&options);
         progress.end(&ran);
-        let (sum, report) = ran?.into_parts();
+        let (sum, report) = ran.map_err(thalweg::Error::from)?.into_parts();
         standard::print(&format!("{}checksum  {sum:016x}\n", time(&report)))?;
         let sequential = || Ok(synthetic::sequential(&pipeline, periods, self.seed, pace));
         standard::print(self.run.compare(sum, sequential)?)?;

@@ -368,7 +368,7 @@ impl<'a> Run<'a> {
         let (done, mut made) = ran.map_err(|error: Error| Stop::Output(format!("{error:?}")))?;
         if let Some(report) = report {
             *made.program_mut() = planned.map(|planned| Arc::new(planned.program(native, &nodes)));
-            *made.notes_mut() = std::mem::take(&mut self.notes);
+            made.notes_mut().append(&mut self.notes);
             *report = Some(made);
         }
         done

@@ -56,7 +56,7 @@ impl fmt::Display for BadMapping {
 
 thalweg_graph::error_type!(BadMapping);
 
-/// What the mapper says of its mapping, and which assumptions do not hold.
+/// The remarks of the mapper, and the assumptions that do not hold.
 fn notes(mapping: &Mapping, graph: &GraphData, pipeline: &Pipeline) -> Vec<String> {
     mapping.notes().iter().cloned().chain(mapping.assumptions(graph, pipeline)).collect()
 }

@@ -16,7 +16,7 @@ impl Mapping {
     /// | state is known | it is at least what is known |
     /// | a module fits into a cache, and a segment too | its state is loaded again |
     /// | workers share no cache | what those of a shared cache have does not fit into it |
-    /// | the cost of a miss is known | it is the thesis' |
+    /// | the cost of a miss is measured | it is that of the thesis |
     /// | a module is in one cache at a time | it has copies, or workers help each other |
     pub fn assumptions(&self, graph: &GraphData, pipeline: &Pipeline) -> Vec<String> {
         let all = [
@@ -60,8 +60,8 @@ impl Mapping {
 fn cost_of_misses(pipeline: &Pipeline) -> Option<String> {
     (!pipeline.target().is_miss_known()).then(|| {
         format!(
-            "a miss counts {} ns, since it was not measured on this machine: `thalweg machine --measure` prints a description with its \
-             costs, which `--machine` reads",
+            "no cost of a miss was measured: it counts {} ns, as in the thesis (`thalweg machine --measure` measures `cost \
+             miss-in-order` of a machine's description)",
             pipeline.target().miss()
         )
     })

@@ -1,4 +1,4 @@
-//! Caches behind that of a core, which several workers share: what they hold together, beside the size.
+//! Outer caches, which several cores share, and whether what their workers use again and again fits into them.
 //!
 //! Beyond the thesis, which has one private cache for each processor. Segments are made for the private cache; what is pushed out of it
 //! is loaded again from the cache behind it, unless the segments of all workers there do not fit.
@@ -52,9 +52,12 @@ impl Mapping {
         let small = caches.iter().map(small).filter(|(bytes, cache)| *bytes > cache.bytes);
         let small: Vec<(u64, Outer)> = small.collect();
         let (bytes, worst) = small.iter().max_by_key(|(bytes, cache)| bytes - cache.bytes)?;
-        let (first, last) = (worst.workers.first()?, worst.workers.last()?);
-        let workers =
-            if first == last { format!("worker {first}") } else { format!("workers {first} to {last}") };
+        let workers: Vec<String> = worst.workers.iter().map(usize::to_string).collect();
+        let workers = match workers.len() {
+            1 => format!("worker {}", workers[0]),
+            2..9 => format!("workers {}", workers.join(", ")),
+            many => format!("{many} workers"),
+        };
         Some(format!(
             "{} of {} caches that several cores share are smaller than what their workers use again and again: that of level {} and \
              {workers} has {} bytes for {bytes}, so state is loaded again from behind it",
@@ -113,7 +116,7 @@ mod tests {
         // Whatever its state: the second domain has 12 KiB.
         let (first, report) = mapped("seg-both", 10);
         let expected = "1 of 2 caches that several cores share are smaller than what their workers use again and again: that of level 3 \
-                        and workers 2 to 3 has 10240 bytes for 12288, so state is loaded again from behind it";
+                        and workers 2, 3 has 10240 bytes for 12288, so state is loaded again from behind it";
         assert_eq!((first, report.as_deref()), (3, Some(expected)));
     }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A level of the machine, as far as a mapper needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
-    /// The workers, in order.
+    /// The groups, in the order of their workers.
     pub(super) groups: Vec<Group>,
     /// A miss of what another group has written, in times of one within a group.
     pub(super) factor: f64,

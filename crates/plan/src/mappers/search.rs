@@ -4,8 +4,8 @@
 //! of several ways with so few the one whose last worker has least. A load with misses is not monotone: one stage more may take away a
 //! thick channel. So every piece is tried, up to the one whose work alone exceeds the load.
 //!
-//! In the place of a worker may be a [`Group`] of several, which will divide its segment among them: of its load that of one worker is
-//! bounded, if they share it evenly. More workers than the segment has stages do not help.
+//! In the place of a worker may be a [`Group`] of several, which will divide its segment among them: the bound holds for one
+//! worker's part of the load, if they share it evenly. More workers than the segment has stages do not help.
 
 use super::{Copies, Edge, Piece, Pipeline, Segment, Stage};
 use std::ops::Range;
@@ -138,8 +138,8 @@ pub(super) const ROUNDING: f64 = 1e-6;
 
 /// Segments that cover all stages with at most `most` load on each worker, if there are any.
 ///
-/// Of two ways the one that ends in an earlier group is as good as the other whatever follows: all that the other may go on with is
-/// still free, also the group in which the other ends. So a piece goes to the first group that can take it. A way ends where the work
+/// Of two ways the one that ends in an earlier group is as good as the other whatever follows: every group that is free for the other
+/// is free for it. So a piece goes to the first group that can take it. A way ends where the work
 /// behind it is more than the groups behind it may have.
 fn cover(pipeline: &Pipeline, groups: &[Group], several: bool, most: f64) -> Option<Vec<Segment>> {
     let count = pipeline.stages().len();

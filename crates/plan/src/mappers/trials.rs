@@ -91,7 +91,9 @@ mod tests {
             Profile::new(Duration::from_micros(us), Vec::new(), vec![ChannelProfile::new(items, 8 * items)])
         };
         let (short, long, wide) = (plan(2, 10), plan(2, 20), plan(4, 20));
-        let runs = [(&short, run(10, 60)), (&long, run(20, 100)), (&wide, run(10, 1)), (&short, run(10, 40))];
+        let mut noted = short.clone();
+        noted.notes.push("made of another run".to_owned());
+        let runs = [(&short, run(10, 60)), (&long, run(20, 100)), (&wide, run(10, 1)), (&noted, run(10, 40))];
         let runs: Vec<_> = runs.iter().map(|(plan, profile)| (*plan, profile)).collect();
         let of = |plan: &Plan, time, runs| Trial { plan: plan.clone(), time, runs };
         assert_eq!(Plan::by_trials(&graph, &runs), [of(&short, 4000.0, 2), of(&long, 5000.0, 1)]);

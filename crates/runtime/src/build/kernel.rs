@@ -71,16 +71,18 @@ pub(super) struct Declared {
     time: Option<Duration>,
 }
 
-/// The bytes of a node's code from which they are noted: a few blocks of a cache. Smaller code, such as a closure that has captured
-/// some references, says nothing of what it uses.
-const LEAST_NOTED: usize = 256;
+/// The least size of a closure that is recorded as state: a few blocks of a cache. A smaller one, which may have captured references, says
+/// nothing of what its node uses.
+const MIN_CLOSURE_BYTES: usize = 256;
 
 impl Declared {
-    /// Notes it, or else that the node's code, with what it has captured, is at least this large.
-    pub(super) fn note(self, draft: &mut Draft<'_>, node: NodeId, code: usize) {
+    /// Records it; without a declared state the size of the node's closure, as a lower bound.
+    pub(super) fn note(self, draft: &mut Draft<'_>, node: NodeId, closure: usize) {
         match self.state {
             Some(bytes) => draft.graph.set_footprint(node, Footprint::Declared(bytes)),
-            None if code >= LEAST_NOTED => draft.graph.set_footprint(node, Footprint::AtLeast(code as u64)),
+            None if closure >= MIN_CLOSURE_BYTES => {
+                draft.graph.set_footprint(node, Footprint::AtLeast(closure as u64));
+            }
             None => {}
         }
         if let Some(time) = self.time {
@@ -427,4 +429,27 @@ where
     let ins = inputs.attach(&mut site, EngineOnly(()));
     let (streams, outs) = outputs.attach(&mut site, EngineOnly(()));
     Attached { node, ins, outs, streams }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::Graph;
+    use thalweg_graph::{Footprint, NodeId};
+
+    #[test]
+    fn a_large_closure_is_state_unless_state_is_declared() {
+        fn table<const N: usize>() -> impl Fn(u64) -> u64 + Send + Sync + 'static {
+            let table = [1_u8; N];
+            move |n| n + u64::from(table[n as usize % N])
+        }
+        let graph = Graph::new();
+        let source = graph.source(0..10u64).map(table::<1000>()).map(table::<200>());
+        let declared = source.par_map(table::<1000>()).state_bytes(7);
+        declared.par_map(table::<1000>()).for_each(drop);
+        let data = graph.data();
+        let known = [1, 2, 3, 4].map(|node| data.footprint(NodeId(node)));
+        assert!(matches!(known[0], Footprint::AtLeast(1000..1100)), "{known:?}");
+        assert_eq!(known[1..3], [Footprint::AtLeast(0), Footprint::Declared(7)]);
+        assert!(matches!(known[3], Footprint::AtLeast(1000..1100)), "{known:?}");
+    }
 }

@@ -127,10 +127,11 @@ impl<'env, T> Output<'env, T> {
     /// use thalweg_runtime::{Graph, Options};
     ///
     /// let source = Graph::new().source(0..100u64).firing_time(Duration::from_nanos(10));
-    /// let sum = source.fold(0, |sum, x| sum + x).firing_time(Duration::from_nanos(20));
+    /// let sum = source.fold(0, |sum, x| sum + x).firing_time(Duration::from_nanos(20)).state_bytes(8);
     /// let prepared = sum.prepare(&Options::new())?;
     /// let profile = Profile::declared(prepared.graph())?;
     /// assert_eq!(profile.nodes()[1].busy(), Duration::from_nanos(20));
+    /// assert_eq!(profile.nodes()[1].state().bytes(), 8);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn firing_time(self, time: Duration) -> Self {

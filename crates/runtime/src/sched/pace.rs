@@ -55,7 +55,12 @@ impl<P: Policy> Worker<'_, P> {
             0 => self.first_batch(cell, node),
             batch => {
                 let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
-                let divides = cell.kind == Kind::Parallel && !self.host.carries;
+                let is_parallel = cell.kind == Kind::Parallel;
+                let slice = match self.config.shares && is_parallel {
+                    true => self.host.net.topology.plan.longest_claim(node, slice),
+                    false => slice,
+                };
+                let divides = is_parallel && !self.host.carries;
                 (budget, if divides { self.claim_size(cell, node, slice) } else { slice })
             }
         }
