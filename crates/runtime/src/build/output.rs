@@ -122,16 +122,24 @@ impl<'env, T> Output<'env, T> {
     /// [`Kernel::firing_time`](super::Kernel::firing_time).
     ///
     /// ```
+    /// use std::ops::ControlFlow;
     /// use std::time::Duration;
     /// use thalweg_plan::Profile;
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::{Graph, output};
     ///
-    /// let source = Graph::new().source(0..100u64).firing_time(Duration::from_nanos(10));
-    /// let sum = source.fold(0, |sum, x| sum + x).firing_time(Duration::from_nanos(20)).state_bytes(8);
-    /// let prepared = sum.prepare(&Options::new())?;
-    /// let profile = Profile::declared(prepared.graph())?;
-    /// assert_eq!(profile.nodes()[1].busy(), Duration::from_nanos(20));
-    /// assert_eq!(profile.nodes()[1].state().bytes(), 8);
+    /// let mut left = 100u64;
+    /// let numbers = Graph::new().kernel("numbers", (), output("out").push(1)).firing_time(Duration::from_nanos(10));
+    /// let numbers = numbers.sequential(move |(), out| {
+    ///     let Some(less) = left.checked_sub(1) else { return ControlFlow::Break(()) };
+    ///     left = less;
+    ///     out.push(less);
+    ///     ControlFlow::Continue(())
+    /// });
+    /// let sum = numbers.fold(0, |sum, x| sum + x).firing_time(Duration::from_nanos(20)).state_bytes(8);
+    /// let profile = Profile::declared(&sum.graph().data())?;
+    /// let node = profile.nodes()[1];
+    /// assert_eq!((node.busy(), node.state().bytes()), (Duration::from_nanos(20), 8));
+    /// assert_eq!(*sum.run()?, 4950);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn firing_time(self, time: Duration) -> Self {
