@@ -114,7 +114,7 @@ impl Schedule {
         if self == Schedule::Segments {
             own = drawn.graph.node_ids().map(|node| workers.of(node).unwrap_or(0) as u64).collect();
         }
-        let (mut segment, mut fired, mut fired_last) = (0, 0, 0);
+        let (mut segment, mut fired, mut fired_last, mut in_vain) = (0, 0, 0, 0);
         while fired_last < firings {
             let mut nodes = plan.segments()[segment].iter().rev().copied();
             let any = NodeId(random.below(count as u64) as u32);
@@ -124,8 +124,11 @@ impl Schedule {
             };
             let Some(node) = next else {
                 segment = (segment + 1) % plan.segments().len();
+                in_vain += 1;
+                assert!(in_vain < 1_000_000, "no module becomes ready");
                 continue;
             };
+            in_vain = 0;
             let processor = match self {
                 Schedule::Anywhere => random.below(all),
                 Schedule::Stretches => fired / 700 % all,
