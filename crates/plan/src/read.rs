@@ -6,8 +6,8 @@
 //! Invariant: reading allocates in proportion to the text, and panics for no text.
 
 use crate::passes::threads::MOST_THREADS;
-use crate::words::{between, entry, fingerprint, narrow, next, number, numbers, once, policy};
-use crate::{Fingerprint, Place, Plan, PlanError, Raised, escape, show::HEADER};
+use crate::words::{between, entry, fingerprint, narrow, next, number, numbers, once, unescaped};
+use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -169,13 +169,19 @@ impl Reader {
             // A plan may hold an empty name. The registry of policies refuses it.
             ["policy", ref name @ ..] if name.len() < 2 => {
                 self.lines.policy = self.at;
-                once(&mut self.policy, name.first().map_or(Ok(String::new()), |name| policy(name))?, "policy")
+                once(
+                    &mut self.policy,
+                    name.first().map_or(Ok(String::new()), |name| unescaped(name))?,
+                    "policy",
+                )
             }
-            ["mapper", ref name @ ..] if name.len() < 2 => {
-                once(&mut self.mapper, name.first().map_or(Ok(String::new()), |name| policy(name))?, "mapper")
-            }
+            ["mapper", ref name @ ..] if name.len() < 2 => once(
+                &mut self.mapper,
+                name.first().map_or(Ok(String::new()), |name| unescaped(name))?,
+                "mapper",
+            ),
             ["note", ref words @ ..] => {
-                self.notes.push(escape::unescape(&words.join(" ")).ok_or("invalid escape in a note")?);
+                self.notes.push(unescaped(&words.join(" "))?);
                 Ok(())
             }
             ["budget", n, "bytes"] => once(&mut self.budget, number(n)?, "budget"),

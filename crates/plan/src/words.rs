@@ -31,7 +31,7 @@ pub(crate) fn fingerprint(hash: &str, nodes: &str, channels: &str) -> Result<Fin
     Ok(Fingerprint::new(number(nodes)?, number(channels)?, hash))
 }
 
-pub(crate) fn policy(word: &str) -> Result<String, String> {
+pub(crate) fn unescaped(word: &str) -> Result<String, String> {
     unescape(word)
         .ok_or_else(|| format!("invalid escape in `{word}`: expected `\\u{{hex}}` after a backslash"))
 }

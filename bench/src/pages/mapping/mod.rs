@@ -213,7 +213,7 @@ pub(super) const SECTIONS: [Section; 7] = [
                \n\
                `best` and `auto` keep nearly all workers busy, but `best` those of DES on 16, whose claims are short. The mappers have the thesis'\n\
                buffers: the rounds of DES claim a few firings at a time, so `sr` and `sb` are near the thesis' 4.2 and 5.2 on 8 workers, where the\n\
-               virtual host, in which waiting costs next to nothing, reaches 6.5. DES on 40 takes more than 11 minutes and was not measured. Without\n\
+               virtual host, in which waiting costs next to nothing, reaches 6.5. DES on 40 did not end within 6 minutes and has no value. Without\n\
                replicas one worker has LZ77's compressor; a layer of DNN is one node, so of 64 layers on 40 workers some workers have two.",
         plots: |_| Vec::new(),
     },

@@ -1,6 +1,7 @@
 //! What a mapper decides.
 
 use super::Buffers;
+use super::target::runs;
 use std::ops::Range;
 use thalweg_graph::data;
 
@@ -23,13 +24,8 @@ impl Segment {
 
     /// A segment for each run of equal workers.
     pub(super) fn runs(workers: &[usize]) -> Vec<Segment> {
-        let mut from = 0;
-        let segment = |run: &[usize]| {
-            let stages = from..from + run.len();
-            from = stages.end;
-            Segment::new(stages, run[0])
-        };
-        workers.chunk_by(|a, b| a == b).map(segment).collect()
+        let segment = |stages: Range<usize>| Segment { worker: workers[stages.start], stages };
+        runs(workers).into_iter().map(segment).collect()
     }
 }
 

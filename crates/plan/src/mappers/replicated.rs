@@ -332,8 +332,8 @@ mod tests {
             })
         }
 
-        /// The least greatest load of some workers from a place on, if it is below `best`, else `best`. `used` workers have had parts of
-        /// the stage in progress.
+        /// Minimum of the greatest load of `workers` workers from a place on, or `best` if that is smaller. `used` workers have had parts
+        /// of the stage in progress.
         fn least(&self, from: usize, used: usize, workers: usize, mut best: f64) -> f64 {
             let all = self.stages.len() * TWELFTHS;
             if from == all {

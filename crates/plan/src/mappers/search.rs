@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    /// The least load of a worker, by trying every division of the stages from `from` on among groups in order, of which some may be
-    /// empty. Infinite if none has room.
+    /// Minimum, over all divisions of the stages from `from` on among groups in order, of the greatest load of a worker. Groups may stay
+    /// empty. Infinite if no division has room.
     fn of_groups_by_trial(pipeline: &Pipeline, groups: &[Group], from: usize) -> f64 {
         let count = pipeline.stages().len();
         let Some((group, others)) = groups.split_first() else {

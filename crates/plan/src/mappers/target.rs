@@ -125,8 +125,8 @@ impl Target {
         Some((machine, machine.places(workers).units().to_vec()))
     }
 
-    /// The levels at which this many workers are in several groups between which a miss takes longer, the farthest first. Of groups that
-    /// are not equally far from their neighbours the nearest count: a level that is farther divides the others.
+    /// The levels at which this many workers are in several groups between which a miss takes longer, the farthest first. The
+    /// factor of a level is the minimum over neighbouring groups: where two are farther apart, a farther level divides them.
     pub(super) fn levels(&self, workers: usize) -> Vec<Level> {
         let Some((machine, units)) = self.places(workers) else { return Vec::new() };
         let caches = outer(machine, &units);
@@ -166,7 +166,7 @@ fn factor(machine: &Machine, a: UnitId, b: UnitId) -> f64 {
 }
 
 /// The ranges of equal values.
-fn runs(values: &[usize]) -> Vec<Range<usize>> {
+pub(super) fn runs(values: &[usize]) -> Vec<Range<usize>> {
     let mut from = 0;
     let range = |run: &[usize]| {
         let start = from;

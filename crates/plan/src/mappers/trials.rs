@@ -18,7 +18,8 @@ data! {
 
 impl Plan {
     /// The plans that runs of this graph have followed, the fastest first. Each run is given by its plan and its profile; runs of plans
-    /// that are equal but for their [notes](Plan::notes) are one trial. Runs with another number of threads than the first do not count, since they say nothing of the mapping.
+    /// that are equal but for their [notes](Plan::notes) are one trial. Runs with another number of threads than the first do not
+    /// count, since they say nothing of the mapping.
     ///
     /// The mapper `best` predicts. Where several of its candidates have run, their times decide better: the command
     /// `show R1 R2 --next-plan --mapper best` takes the first of these.
@@ -52,9 +53,7 @@ impl Plan {
         trials.sort_by(|a, b| a.time.total_cmp(&b.time));
         trials
     }
-}
 
-impl Plan {
     /// Whether the plans are equal but for their notes.
     fn decides_as(&self, other: &Plan) -> bool {
         let plain = |plan: &Plan| Plan { notes: Vec::new(), ..plan.clone() };

@@ -71,7 +71,7 @@ pub(super) struct Declared {
     time: Option<Duration>,
 }
 
-/// The least size of a closure that is recorded as state: a few blocks of a cache. A smaller one, which may have captured references, says
+/// Minimum size of a closure that is recorded as state, in bytes: a few blocks of a cache. A smaller one, which may have captured references, says
 /// nothing of what its node uses.
 const MIN_CLOSURE_BYTES: usize = 256;
 

@@ -52,7 +52,7 @@
 //! longer than the gap between two short jobs. It spins on `changes`, a counter that `set` increments `Relaxed`: a
 //! stale value only prolongs the spin, for the state is read under the lock afterwards. One member fewer than there are
 //! cores spins at a time, those that became idle last, since the next caller takes them first: a run of an adaptor that
-//! follows another finds its runner awake (27 us of 640). Then the thread sleeps, so an idle pool uses no processor
+//! follows another finds its runner awake. Then the thread sleeps, so an idle pool uses no processor
 //! time. Beyond `idle::KEPT` idle members threads end.
 
 mod affinity;

@@ -135,14 +135,14 @@ pub(super) fn caught<U>(name: &'static str, f: impl FnOnce() -> U) -> Caught<U> 
     catch_unwind(AssertUnwindSafe(f)).map_err(failed)
 }
 
-/// The output of a stage that makes one result of each item, which is written in place. The tickets of a dynamic output have
-/// memory of their own: to make it and free it took 20 us in each run.
+/// The output of a stage that makes one result of each item, which is written in place: the tickets of a dynamic output have
+/// memory of their own, which each run would allocate and free.
 fn one<U>() -> PushSpec<Caught<U>> {
     output("out").push(1)
 }
 
-/// A stage that makes at most one result of each item, and one if `out` says so. A panic or an error becomes a result, at the
-/// position of its item.
+/// A stage that makes at most one result of each item. Its output is [`one`] if it makes one of each. A panic or an error becomes a
+/// result, at the position of its item.
 fn at_most_one<'env, I, U, F>(name: &'static str, items: I, out: PushSpec<Caught<U>>, f: F) -> Stage<'env, U>
 where
     I: Iterator + Send + 'env,
