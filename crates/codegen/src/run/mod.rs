@@ -367,6 +367,8 @@ impl<'a> Run<'a> {
         };
         let (done, mut made) = ran.map_err(|error: Error| Stop::Output(format!("{error:?}")))?;
         if let Some(report) = report {
+            // The engine has a plan of its own, for the bodies.
+            made.notes_mut().extend(planned.iter().flat_map(|planned| planned.plan.notes()).cloned());
             *made.program_mut() = planned.map(|planned| Arc::new(planned.program(native, &nodes)));
             made.notes_mut().append(&mut self.notes);
             *report = Some(made);

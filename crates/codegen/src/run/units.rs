@@ -59,15 +59,8 @@ impl Planned {
         let listed = |body: &Body| nodes(body).find(|node| self.plan.pools().contains_key(node)).copied();
         let is_unlisted = |body: &Body| body.copies() > 1 && listed(body).is_none();
         let has_workers = !self.plan.affinity().is_empty() || !self.plan.pools().is_empty();
-        let notes = self.plan.notes().to_vec();
         if !has_workers || self.bodies.iter().any(is_unlisted) {
-            return match notes.is_empty() {
-                true => options,
-                false => options.plan_with(move |_, mut plan| {
-                    *plan.notes_mut() = notes.clone();
-                    Ok(plan)
-                }),
-            };
+            return options;
         }
         let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity().get(node).copied());
         let next = |at: usize| (at % self.plan.threads()) as u32;
@@ -78,7 +71,6 @@ impl Planned {
         let workers: Vec<(Vec<u32>, Option<Vec<u32>>)> =
             self.bodies.iter().enumerate().map(workers).collect();
         options.plan_with(move |graph, mut plan| {
-            *plan.notes_mut() = notes.clone();
             for (node, (workers, shares)) in graph.node_ids().skip(1).zip(&workers) {
                 match graph.node(node).kind() {
                     _ if plan.own_threads().contains(&node) => {}
